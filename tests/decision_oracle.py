@@ -164,6 +164,18 @@ class Diagram:
             differ[name] = {case for case, more in zip(cases, several, strict=True) if more}
         return Fraction(int(attack), self.whole), Fraction(int(eager), self.whole), differ
 
+    def highest(self, event: dict[str, str], given: dict[str, str]) -> tuple[Fraction, Fraction]:
+        """P(event | given) of the best policies: the highest, and the lowest, where it can be."""
+        values, _ = self._summed([
+            lambda world, worth: worth,
+            lambda world, _: all(world[n] == s for n, s in given.items()),
+            lambda world, _: all(world[n] == s for n, s in (event | given).items()),
+        ])  # fmt: skip
+        good = (values[0] == values[0].max()) & (values[1] > 0)
+        pairs = {(int(hit), int(of)) for of, hit in values[1:, good].T}
+        found = [Fraction(*pair) for pair in pairs]
+        return max(found), min(found)
+
     def rank(self, name: str, option: str) -> int:
         """How eager an option is, of twice one."""
         options = self.states(name)

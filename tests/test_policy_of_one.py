@@ -103,7 +103,9 @@ def test_a_gate_of_an_answer_is_said_with_the_digits_that_decide_it(tmp_path):
     done = run(*over)
     assert "--fail-above 0.1: the highest answer is " in done.output
     assert done.return_value == 1
-    assert "highest" not in run(*over, "--json").output
+    told = json.loads(run(*over, "--json").output)
+    assert {*told["fail_above"]} == {"limit", "found", "exceeded"}
+    assert told["fail_above"]["exceeded"]
 
 
 TIE = """

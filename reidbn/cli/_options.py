@@ -441,11 +441,15 @@ def say_gate(
     return {"limit": float(limit), "found": what, "exceeded": exceeded}
 
 
-def say_highest(highest: float, limit: float, *, exceeded: bool, as_json: bool) -> dict[str, Any]:
+def say_highest(
+    highest: float, limit: float, *, exceeded: bool, as_json: bool, of_tied: bool = False
+) -> dict[str, Any]:
     """The same of answers, with as many digits as show on which side of the limit they are."""
+    from reidbn.inference.worst import OF_TIED
+
     short = f"{highest:.6g}"
     told = short if is_above(float(short), limit) == is_above(highest, limit) else repr(highest)
-    what = f"the highest answer is {told}"
+    what = f"the highest answer is {told}{', ' + OF_TIED if of_tied else ''}"
     return say_gate(limit, what, exceeded=exceeded, as_json=as_json)
 
 

@@ -74,7 +74,8 @@ def ask(
     if not asked.as_json:
         _show(answer, quiet=asked.quiet)
     gate = {} if fail_above is None else {"fail_above": say_highest(
-        _highest(answer), fail_above, exceeded=high, as_json=asked.as_json or asked.quiet
+        _highest(answer), fail_above, exceeded=high, as_json=asked.as_json or asked.quiet,
+        of_tied=answer.worst is not None,
     )}  # fmt: skip
     if asked.as_json:
         print_json(_as_data(answer) | gate)
@@ -118,6 +119,7 @@ def _as_data(answer: Answer | Expectation) -> dict[str, Any]:
 
 
 def _show(answer: Answer | Expectation, *, quiet: bool) -> None:
+    from reidbn.inference.worst import TIED
     from reidbn.report.words import remarks, sentence
 
     click.echo(sentence(answer))
@@ -127,8 +129,11 @@ def _show(answer: Answer | Expectation, *, quiet: bool) -> None:
         rows = zip(answer.states, p.tolist(), strict=True)
         node = answer.query.targets[0] if scale is None else scale.of
         print_table((node, "probability"), [(s, f"{x:.6g}") for s, x in rows])
-    for remark in [] if quiet else remarks(answer):
-        click.echo(remark)
+    for remark in remarks(answer):
+        if not quiet:
+            click.echo(remark)
+        elif remark.startswith(TIED):  # the one that may be read as another answer
+            click.echo(remark, err=True)
 
 
 def _highest(answer: Answer | Expectation) -> float:
@@ -138,4 +143,10 @@ def _highest(answer: Answer | Expectation) -> float:
         raise UsageError("--fail-above needs a probability: ask for an event, such as node>=2")
     if answer.query.is_distribution:
         raise UsageError("--fail-above needs a probability: ask for a state, such as node=yes")
-    return float(answer.probability.max())
+    if answer.tied and answer.worst is None:
+        raise UsageError(
+            f"--fail-above judges the highest answer of the policies that are tied, and at "
+            f"{', '.join(answer.tied)} these are too many to try: let one option be worth a little "
+            f"more to the attacker (a cost in the utilities), or say which with --policy"
+        )
+    return float((answer.probability if answer.worst is None else answer.worst).max())

@@ -205,15 +205,17 @@ def asked_of_people(options: dict[str, Any]) -> dict[str, Any]:
 
 def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:
     """Who exceeds `--fail-above`, which is on everybody's overall risk, whatever the rule says."""
-    from reidbn.report.thresholds import cut_off
+    from reidbn.report.thresholds import cut_off, worst_risk
     from reidbn.report.words import people as people_of
 
     cut = cut_off(result)
-    count = int(is_above(result.risk() + cut, limit).sum())
+    risk, tied = worst_risk(result)
+    count = int(is_above(risk + cut, limit).sum())
     who = (
         f"{people_of(count, len(result))} {agree(count, 'has', 'have')}" if count else "nobody has"
     )
     also = f", with what is cut off of the states (at most {cut:.2g})" if cut else ""
+    also += f", {tied}" if tied else ""
     told = say_gate(
         limit, f"{who} an overall risk above it{also}", exceeded=count > 0, as_json=as_json
     )

@@ -96,29 +96,40 @@ def sweep(
         from reidbn.report.whatif_figures import draw_sweep
 
         draw_sweep(table, plot, threshold=threshold)
-    if asked.as_json:
-        print_json({**table.attrs, "rows": _rows_of(table)})
-    elif not (csv or parquet):
+    if not (asked.as_json or csv or parquet):
         click.echo(f"{table.attrs['attack']}: {table.attrs['question']}")
         show_frame(table)
-    if fail_above is None:
-        return 0
-    shown = table["probability" if "probability" in table else "max"]
+    gate = (
+        {} if fail_above is None else {"fail_above": _gate_of_sweep(asked, table, over, fail_above)}
+    )
+    if asked.as_json:
+        print_json({**table.attrs, **gate, "rows": _rows_of(table)})
+    return int(bool(gate) and gate["fail_above"]["exceeded"])
+
+
+def _gate_of_sweep(
+    asked: Call, table: pd.DataFrame, over: tuple[str, ...], limit: float
+) -> dict[str, Any]:
+    """What `--fail-above` judges: every answer, of policies that are tied the highest."""
+    from reidbn.whatif.cases import case_of
+    from reidbn.whatif.sweep import WORST
+
+    columns = (WORST, "probability", "max")
+    shown = table[next(name for name in columns if name in table)]
     if shown.isna().any():
         raise UsageError(
             "--fail-above judges every answer, and where the evidence cannot be there is none: "
             "leave such values out of --over"
         )
-    from reidbn.whatif.cases import case_of
-
     case = case_of(asked.attack, asked.question, **asked.how)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is said beside the table
         cut = case.cut_off({name: table[name].to_numpy() for name in read_over(over)})
-    high = is_high(zip(shown.tolist(), cut.tolist(), strict=True), fail_above)
-    quiet = asked.as_json or asked.quiet
-    say_highest(float(shown.max()), fail_above, exceeded=high, as_json=quiet)
-    return int(high)
+    high = is_high(zip(shown.tolist(), cut.tolist(), strict=True), limit)
+    return say_highest(
+        float(shown.max()), limit, exceeded=high, as_json=asked.as_json or asked.quiet,
+        of_tied=WORST in table,
+    )  # fmt: skip
 
 
 @click.command()

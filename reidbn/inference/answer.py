@@ -36,6 +36,8 @@ class Reply:
     """How much lies beyond the states of a node, such as of a Poisson count: node and share."""
     tied: tuple[str, ...] = ()
     """Decisions in which another option is worth the same to the attacker; the answer is of one."""
+    worst: Array | None = None
+    """Where policies are tied, the highest of their answers; None where that cannot be told."""
     policy: Mapping[str, str] = field(default_factory=dict)
     """What was given in place of the attacker's best policy: decision and option."""
 
@@ -76,6 +78,7 @@ class Reply:
             found |= {"policy": dict(self.policy), "decided": list(self.attack.decisions)}
         if self.tied:
             found["tied"] = list(self.tied)
+            found["worst_of_tied"] = None if self.worst is None else np.asarray(self.worst).tolist()
         if self.cut:
             found["cut"] = dict(self.cut)
         if self.draws:

@@ -17,7 +17,6 @@ from reidbn.inference import enumeration, exact
 from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.counted import by_counts, counted_nodes, interval
 from reidbn.inference.cut import looked_at, shares, tell_cut
-from reidbn.inference.deciding import chance_seen
 from reidbn.inference.estimates import estimate
 from reidbn.inference.lowering import (
     STEPS,
@@ -31,6 +30,7 @@ from reidbn.inference.network import Array, Network, check_mass
 from reidbn.inference.policies import told_policy, with_policy
 from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.inference.tensors import BUDGET, rows_of
+from reidbn.inference.ties import tied_in
 from reidbn.progress import progress
 
 MEMORY = 256 * 2**20  # bytes that the tables of one block of subjects may take
@@ -98,6 +98,7 @@ def _answer(
 ) -> Answer:
     if engine == "sampling":
         answer = estimate(attack, query, settings or {}, subject, draws=draws, seed=seed)
+        answer = _with_ties(answer, settings or {}, subject)
         return replace(answer, cut=tell(attack, query, settings, subject))
     values = joint(attack, query, settings, subject, engine=engine, alone=True)
     states = attack_states(attack, query, settings)
@@ -105,8 +106,7 @@ def _answer(
     answer = replace(answer, cut=tell(attack, query, settings, subject))
     names = attack.upstream([*query.targets, *query.given], cut=query.do)
     counted = counted_nodes(attack, names)
-    if values.shape[:2] == (1, 1) and attack.decisions.keys() & attack.above(names, query.do):
-        answer = replace(answer, tied=_tied(attack, settings or {}, subject))
+    answer = _with_ties(answer, settings or {}, subject)
     if values.shape[:2] == (1, 1) and counted and not query.is_distribution:
         columns = subject_values(attack, subject)
         alone = partial(joint, alone=True)
@@ -117,17 +117,46 @@ def _answer(
     return answer
 
 
-def _tied(
-    attack: Attack, settings: Mapping[str, Any], subject: Mapping[str, Any] | None
+def _with_ties(
+    answer: Answer, settings: Mapping[str, Any], subject: Mapping[str, Any] | None
+) -> Answer:
+    """With the decisions that are tied, and the highest answer of the policies that are."""
+    attack, query = answer.attack, answer.query
+    names = attack.upstream([*query.targets, *query.given], cut=query.do)
+    if attack.decisions.keys().isdisjoint(attack.above(names, query.do)):
+        return answer
+    answer = replace(answer, tied=tied(attack, settings, subject, query.do))
+    if not answer.tied or not query.wanted:
+        return answer
+    try:
+        values = joint(attack, query, settings, subject, alone=True, worst=True)
+    except (
+        UsageError,
+        TooLarge,
+    ):  # which of them has the highest cannot be told, that they are tied can
+        return answer
+    worst = to_answer(attack, query, values, (), "exact", settings).probability
+    return replace(answer, worst=np.asarray(worst))
+
+
+def tied(
+    attack: Attack,
+    settings: Mapping[str, Any],
+    subject: Mapping[str, Any] | None,
+    do: Mapping[str, str],
 ) -> tuple[str, ...]:
     """Decisions in which another option is worth as much, where what is seen then can be."""
-    lowering = Lowering(attack, settings, nodes=set(attack.behind_decisions), whole=STEPS)
+    lowering = Lowering(
+        attack, settings, nodes={*attack.behind_decisions, *attack.upstream(do)}, whole=STEPS
+    )
     columns = subject_values(attack, subject)
-    solved = lowering.decided(lowering.undecided(columns), columns)
-    return tuple(
-        name for name, choice in solved.choices.items()
-        if (choice.tied & (chance_seen(solved.network, name) > 0)).any()
-    )  # fmt: skip
+    subjects = rows_of(columns)
+    step = at_once(lowering, subjects)
+    found: set[str] = set()
+    for start in range(0, subjects, step):
+        part = {n: v[start : start + step] if len(v) > 1 else v for n, v in columns.items()}
+        found |= tied_in(lowering.decided(lowering.undecided(part), part), do)
+    return tuple(name for name in attack.decisions if name in found)
 
 
 def expectation(
@@ -181,22 +210,28 @@ def joint(
     engine: str = "exact",
     validate: bool = True,
     alone: bool = False,
+    worst: bool = False,
 ) -> Array:
     """P(targets, evidence) for all subjects and settings: axes subject, setting, targets.
 
-    What is cut off is said beside it, unless the numbers are asked for `alone`.
+    What is cut off is said beside it, unless the numbers are asked for `alone`.  Of policies that
+    are worth the same to the attacker, `worst` takes that with the highest answer.
     """
     columns = subject_values(attack, subject)
     if not alone:
         tell(attack, query, settings, columns, within=not validate)
     try:
-        return _joint(attack, query, settings or {}, columns, engine=engine, validate=validate)
+        return _joint(
+            attack, query, settings or {}, columns, engine=engine, validate=validate, worst=worst
+        )
     except TooLarge as large:
         pieces = _in_pieces(attack, settings or {}, large)
         if engine != "exact" or len(pieces) < 2:
             raise
     found = [
-        joint(attack, query, piece, subject, engine=engine, validate=validate, alone=True)
+        joint(
+            attack, query, piece, subject, engine=engine, validate=validate, alone=True, worst=worst
+        )
         for piece in progress(pieces, "exact inference, some settings at a time")
     ]
     counts = [rows_of(piece) for piece in pieces]
@@ -275,6 +310,7 @@ def _joint(
     *,
     engine: str,
     validate: bool,
+    worst: bool,
 ) -> Array:
     names = [*query.targets, *query.given, *query.do]
     quick = engine == "exact"
@@ -291,7 +327,8 @@ def _joint(
             n: np.ascontiguousarray(v[start:stop]) if len(v) > 1 else v for n, v in columns.items()
         }
         try:
-            values = run(lowering.network(part).do(query.do))
+            network = lowering.network(part, worst=query if worst else None)
+            values = run(network.do(query.do))
         except TooLarge as large:
             size = (stop - start) // -(-large.numbers // BUDGET) if large.numbers else 0
             if stop - start < 2 or not (quick and large.numbers):

@@ -119,6 +119,8 @@ class Asked:
     laid: Mapping[str, Any] = field(default_factory=dict)
     """What was learnt beside the question's own evidence, as it was given: it holds of another
     question, too."""
+    worst: bool = False
+    """Of policies that are worth the same to the attacker, that with the highest answer."""
 
     def __post_init__(self) -> None:
         check_settings(self.attack, self.settings, beyond_range=self.beyond_range)
@@ -232,6 +234,8 @@ class Asked:
         attack = self.attack
         if not self.decides:
             return False
+        if self.worst and self.holders([name]):  # which of tied policies has the highest answer
+            return True
         nodes = [attack.all_nodes[n] for n in attack.behind_decisions]
         if any(name in node.structural for node in nodes):
             return True
@@ -426,7 +430,8 @@ class Asked:
             )
             if found is not None:
                 return found
-        values = joint(self.attack, self.query, settings, self.subject, validate=validate)
+        values = joint(self.attack, self.query, settings, self.subject, validate=validate,
+                       worst=self.worst)  # fmt: skip
         evidence = values.sum(axis=tuple(range(2, values.ndim)))
         if any(s not in states[n] for n, s in self.query.wanted.items()):
             return np.zeros_like(evidence), evidence

@@ -26,7 +26,7 @@ and no answer is built on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import product
 from math import prod
@@ -99,13 +99,19 @@ class Solved:
 # -- which decisions can be solved, and in which order ---------------------------------------------
 
 
-def order_of(attack: Attack) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The decisions that can be solved for themselves, in that order, and those that cannot."""
+def order_of(
+    attack: Attack, leaning: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The decisions that can be solved for themselves, in that order, and those that cannot.
+
+    `leaning` are the nodes by which ties between policies are broken, if by any.
+    """
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(attack.all_nodes)
     graph.add_edges_from((p, n.name) for n in attack.all_nodes.values()
                          for p in attack.parent_nodes(n))  # fmt: skip
     worth = {f"~{utility.name}": utility.of for utility in attack.utilities.values()}
+    worth |= {"~": tuple(leaning)} if leaning else {}
     graph.add_edges_from((node, name) for name, of in worth.items() for node in of)
     families = {d: {d, *graph.predecessors(d)} for d in attack.decisions}
     left, found = [*attack.decisions][::-1], []
@@ -145,6 +151,10 @@ class Solver:
     check: bool
     may_be_local: bool
     """Whether a policy than which another may be worth more is taken, and not refused."""
+    leaning: Payoff | None = None
+    """Of policies that are worth the same, that with most of this is taken, if it is said."""
+    do: Mapping[str, str] = field(default_factory=dict)
+    """What is brought about where that is looked at: the policy knows nothing of it."""
 
     def worth(self, decision: str, network: Network) -> tuple[Array, Array, Array]:
         """Equation (1), a chance above 0 where it says something, and how large sums can be."""
@@ -161,9 +171,14 @@ class Solver:
         moved = [
             p for p in self.payoffs.values() if not decisions.isdisjoint(network.ancestors(p.of))
         ]
+        return self._summed(family, moved or [Payoff((), np.zeros((1, 1)))], network)
+
+    def _summed(
+        self, family: Sequence[str], payoffs: Iterable[Payoff], network: Network
+    ) -> tuple[Array, Array, Array]:
         total = size = np.zeros((1, 1) + (1,) * len(family))
         chance: Array | None = None
-        for payoff in moved or [Payoff((), np.zeros((1, 1)))]:
+        for payoff in payoffs:
             names = [*family, *(n for n in payoff.of if n not in family)]
             p = Plan(names, {}).joint(network, check=self.check)
             place = {name: i for i, name in enumerate(names)}
@@ -185,25 +200,39 @@ class Solver:
         options = [worth[..., i] for i in range(worth.shape[-1])]  # few: a pass for each is quick
         best = reduce(np.maximum, options)
         near = best - ROUNDING * size[..., 0]
-        policy = np.zeros((*np.broadcast_shapes(best.shape, near.shape), len(options)))
-        good = np.zeros(policy.shape[:-1], dtype=np.int8)
+        leaning = self._leaning(decision, trial)
+        fits = [option >= near for option in options]
+        most = reduce(
+            np.maximum, [np.where(f, x, -np.inf) for f, x in zip(fits, leaning, strict=True)]
+        )
+        policy = np.zeros((*most.shape, len(options)))
+        taken, good = np.zeros(most.shape, dtype=bool), np.zeros(most.shape, dtype=np.int8)
         for i in eagerness(network.states[decision]):
-            fits = options[i] >= near
-            policy[..., i] = fits & (good == 0)
-            good += fits
+            first = fits[i] & (leaning[i] >= most) & ~taken
+            policy[..., i] = first
+            taken |= first
+            good += fits[i]
         heat = self.temperatures[decision]
         if (heat > 0).any():
             warm = np.exp((worth - best[..., None]) / np.where(heat > 0, heat, 1.0))
             soft = warm / warm.sum(axis=-1, keepdims=True)
             # What is never seen says nothing of what an option is worth there.
             policy = np.where((heat > 0) & (known[..., None] > 0), soft, policy)
-        return Choice(policy, worth, good > 1)
+        return Choice(policy, worth, (good > 1) & ~(heat[..., 0] > 0))
+
+    def _leaning(self, decision: str, network: Network) -> list[Array]:
+        """What ties between options are broken by, case by case of what is seen; or nothing."""
+        if self.leaning is None or decision in self.do:
+            return [np.zeros((1, 1))] * network.size(decision)
+        family = _family(network, decision)
+        total = self._summed(family, [self.leaning], network.do(self.do))[0]
+        return [*np.moveaxis(_by_parents(network, decision, total), -1, 0)]
 
     def put(self, network: Network, decision: str, policy: Array) -> Network:
         return written(network, decision, policy, self.act(decision, policy))
 
     def solve(self) -> Solved:
-        sure, local = order_of(self.attack)
+        sure, local = order_of(self.attack, () if self.leaning is None else self.leaning.of)
         network, choices = self.network, {}
         is_best, tied = True, dict[str, NDArray[np.bool_]]()
         for decision in sure:
@@ -230,6 +259,13 @@ class Solver:
                 f"settles. Let the later decision see what the earlier saw, or leave it out"
             )
         best = self._best_of_all(network, local)
+        if self.leaning is not None and (best is None or not self.do.keys().isdisjoint(local)):
+            raise UsageError(
+                f"{self.attack.name}: options are worth the same to the attacker, and which of "
+                f"them has the highest answer cannot be told, since {', '.join(local)} would have "
+                f"to be tried together. Let one be worth a little more to him (a cost in the "
+                f"utilities), or say which policy to answer for"
+            )
         if best is None:
             if not self.may_be_local:
                 self._refuse_local(local)
@@ -247,14 +283,22 @@ class Solver:
         even = _given_what_is_seen(network, {*tried.common})
         names = [*tried.common, *tried.left, *tried.own(tried.last)]
         total, chance, size = self._weighed(names, {*local}, even)
-        rows = (*total.shape[:2], *(network.size(n) for n in tried.common))
+        first = None
+        if self.leaning is not None:
+            first = self._summed(names, [self.leaning], even.do(self.do))[0]
+        lead = np.broadcast_shapes(total.shape[:2], () if first is None else first.shape[:2])
+        rows = (*lead, *(network.size(n) for n in tried.common))
         scale = prod(network.size(n) for n in (*tried.common, *local))
         near = ROUNDING * np.broadcast_to(
             size.reshape(*size.shape[:2], *(1 for _ in tried.common)), rows
         )  # fmt: skip
-        chance = np.broadcast_to(chance, (*rows[:2], *chance.shape[2:]))
-        total, chance = (scale * table.reshape(prod(rows), -1) for table in (total, chance))
-        which, tied = tried.best(total, chance, near.reshape(-1))
+
+        def flat(table: Array) -> Array:
+            table = np.broadcast_to(table, (*lead, *(network.size(n) for n in names)))
+            return scale * table.reshape(prod(rows), -1)
+
+        leaning = None if first is None else flat(first)
+        which, tied = tried.best(flat(total), flat(chance), near.reshape(-1), leaning)
 
         def placed(d: str, table: Array) -> Array:
             """A table by case, what d sees for itself and options, by parents."""
@@ -389,10 +433,11 @@ class Tried:
         return np.asarray(np.eye(len(options))[np.array(every)].reshape(-1, *seen, len(options)))
 
     def best(
-        self, worth: Array, chance: Array, near: Array
+        self, worth: Array, chance: Array, near: Array, leaning: Array | None
     ) -> tuple[NDArray[np.intp], dict[str, Array]]:
         """Row by row the policy of the others within `near` of the best that attacks most.
 
+        With `leaning`, that with most of it.
         And where a policy as good takes another option: row x what is seen x options, of each.
         """
         names = [*self.left, *self.own(self.last)]
@@ -426,6 +471,10 @@ class Tried:
                 continue
             as_good = each >= each.max(axis=1, keepdims=True) - near[rows, None]
             self._note_ties(tied, rows, good, as_good)
+            if leaning is not None:
+                most = np.where(as_good, summed(leaning, rows), -np.inf).max(axis=1).sum(axis=0)
+                found[rows] = np.where(good, most, -np.inf).argmax(axis=-1)
+                continue
             taken = np.array(eager)[as_good[:, eager].argmax(axis=1)][:, None]
             for weight in self._attacking(names):
                 most = summed(chance * weight, rows)

@@ -37,8 +37,10 @@ from reidbn.errors import (
 from reidbn.inference.deciding import Payoff, Solved, Solver, acting, even, written
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
 from reidbn.inference.policies import refuse_policy_of_one
+from reidbn.inference.query import Query
 from reidbn.inference.scopes import GridScope, RowScope
 from reidbn.inference.tensors import BUDGET, DRAWN, rows_of
+from reidbn.inference.ties import worst_of_tied
 
 WHOLE = 1 << 16  # configurations of parents up to which a table that has steps is written whole
 STEPS = 1 << 8  # the same for the exact engine, which is quicker in steps
@@ -355,13 +357,16 @@ class Lowering:
         """Numbers in all tables, of one subject at one setting."""
         return sum(cells(part) for steps in self.parts.values() for part in steps)
 
-    def network(self, subject: Mapping[str, Array]) -> Network:
+    def network(self, subject: Mapping[str, Array], worst: Query | None = None) -> Network:
         """The network of a block of subjects, given as arrays with one row each.
 
         Decisions of the attacker are in it as his best policy; one that is only local is refused.
+        Of policies that are tied it is, where `worst` is asked, that with the highest answer.
         """
         network = self.undecided(subject)
         if self.attack.decisions.keys() & network.factors.keys():
+            if worst is not None:
+                return worst_of_tied(self._solver(network, subject), worst)
             return self.decided(network, subject).network
         return network
 

@@ -28,6 +28,7 @@ from reidbn.microdata.table import People
 from reidbn.plans.rising import Bounds, Direction, bounds_of
 from reidbn.plans.targets import ALIKE, MEAN_GUESS, SLACK, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
+from reidbn.report.thresholds import worst_risk
 
 Flags = NDArray[np.bool_]
 Key = tuple[str, str]
@@ -299,7 +300,8 @@ class Release:
             if told is not None:
                 return dict(told[0])
         results = self._assessed_in_part(node, kept) if results is None else results
-        own = {t.key: results[t.under].risk(t.measure) for t in self.targets if not t.on_classes}
+        own = {t.key: worst_risk(results[t.under], t.measure)[0]
+               for t in self.targets if not t.on_classes}  # fmt: skip
         return own | self._of_classes(node, kept)
 
     def as_it_is(self) -> dict[Target, float]:
@@ -313,7 +315,7 @@ class Release:
                 alike = self.rows.peers(range(self.rows.groups))[self.rows.of_record]
                 found[t] = t.value(1.0 / alike)
             else:
-                found[t] = t.value(self.bases[t.under].risk(t.measure))
+                found[t] = t.value(worst_risk(self.bases[t.under], t.measure)[0])
         return found
 
     def sizes(self, node: Node, kept: Flags) -> Ints:

@@ -28,6 +28,7 @@ from reidbn.above import is_above, refuse_no_limit
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.cut import SHOWN
+from reidbn.inference.worst import OF_TIED, worst_answers
 from reidbn.microdata.table import People
 from reidbn.release.counts import Tens, down
 from reidbn.report.telling import Telling
@@ -416,21 +417,33 @@ def cut_off(result: Assessment, measure: str = OVERALL) -> float:
         return float(result.whatif_case(measure).cut_off({}).max())
 
 
+def worst_risk(result: Assessment, measure: str = OVERALL) -> tuple[Array, str]:
+    """Everybody's risk as a verdict takes it, of tied policies the highest; and what to say."""
+    risk = result.risk(measure)
+    if not result.attack.decisions or measure not in result.questions:
+        return risk, ""
+    case = result.whatif_case(measure)
+    worst = worst_answers(case)
+    return (risk, "") if worst is None else (case.each(worst)[:, 0], OF_TIED)
+
+
 def judge(result: Assessment, rule: Rule) -> Judged:
     """An assessment by a rule."""
     result.refuse_simulated("a verdict")
-    risk = None
+    risk, tied = None, ""
     if not rule.on_classes:
         if rule.limit.measure not in result.measures:
             hint = did_you_mean(rule.limit.measure, result.measures)
             raise UsageError(f'no measure "{rule.limit.measure}" to set a limit on; {hint}')
-        risk = result.risk(rule.limit.measure)
+        risk, tied = worst_risk(result, rule.limit.measure)
     posed = "" if rule.on_classes else result.posed
     cut = 0.0 if risk is None else cut_off(result, rule.limit.measure)
     if risk is not None and cut > SHOWN:  # what lies beyond a node's states may be a hit
         risk = np.minimum(risk + cut, 1.0)
         most = f"with what is cut off of the states (at most {cut:.2g})"
         posed = f"{posed}, {most}" if posed else most
+    if tied:
+        posed = f"{posed}, {tied}" if posed else tied
     return Judged(rule, written_alike(result.inputs.people), risk, posed)
 
 

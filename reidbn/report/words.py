@@ -17,6 +17,7 @@ from reidbn.errors import EngineError
 from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.cut import SHOWN, in_words
 from reidbn.inference.network import MASS
+from reidbn.inference.worst import tied_in_words
 from reidbn.microdata.classes import bands_of_sizes
 from reidbn.microdata.table import Columns, People
 from reidbn.report.style import WIDE, blank, titled
@@ -140,10 +141,8 @@ def remarks(answer: Answer | Expectation) -> list[str]:
     if answer.settings:
         out.append(f"Set here: {_listed({k: f'{v:,.12g}' for k, v in answer.settings.items()})}")
     if answer.tied:
-        out.append(
-            f"Tied: at {', '.join(answer.tied)} another option is worth the same to the attacker; "
-            f"under it the answer may be higher or lower (policy=, --policy)"
-        )
+        most = f"; the highest is {answer.worst.max():.6g}" if answer.worst is not None else ""
+        out.append(f"{tied_in_words(answer.tied)}{most}")
     if answer.interval:
         low, high = answer.interval
         out.append(f"Sampled with {answer.draws:,} rows; 95 % interval {low:.4g} to {high:.4g}")

@@ -33,6 +33,7 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.network import Array, as_probability, strays
+from reidbn.inference.worst import say_tied
 from reidbn.late import late
 from reidbn.whatif.axes import Axis, make_axis
 from reidbn.whatif.boxes import check_box
@@ -459,6 +460,7 @@ def sobol(
     """
     case = case_of(what, target, means=True, **asked)
     varied = with_ranges(case, spans(case, over), priors)
+    say_tied(case)
     spread = _told(case, varied)
     scale = case.query.scale
     if scale is not None:  # the share of a range, in the units of that range

@@ -25,6 +25,7 @@ from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asking
 from reidbn.inference.cut import MOST, SHOWN, looked_at
+from reidbn.inference.worst import say_tied
 from reidbn.theory.real_roots import Whole, real_roots, sign_at, whole
 from reidbn.whatif.cases import Target, What, brings_case, case_of, check_mean
 from reidbn.whatif.curve import Curve, Response, responses
@@ -466,6 +467,8 @@ def solve(
         target = check_mean(scale, statistic, target, "target")
     if not isinstance(target, int | float | np.number) or not 0 <= target <= 1:
         raise UsageError(f"target={target} is no probability: it must lie between 0 and 1")
+    if say_tied(case) or case.is_decided(parameter):  # what stays under it does under all of them
+        case = replace(case, worst=True)
     answers = base_answers(case)
     span = spans(case, {parameter: range})[parameter] or case.parameter(parameter).range
     if not span[0] < span[1]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from reidbn.aside import asides
+from reidbn.aside import aside, asides
 from reidbn.attack.attack import Attack
 from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.routes.arguments import probabilities_of
@@ -19,6 +19,7 @@ from reidbn.inference.answers import load_attack
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking, Values
 from reidbn.inference.network import Array
 from reidbn.inference.query import refuse_two_readings
+from reidbn.inference.worst import TIED, worst_answers
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 from reidbn.whatif.scan import changes, full_grid
 from reidbn.whatif.summaries import mean, quantile, share_above
@@ -31,7 +32,12 @@ THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 QUANTILES = {"q5": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 MOST_ROWS = 200_000_000  # of one table with a row per subject
 _RESULTS = {"scenario", "subject", "state", "probability", "evidence_probability", "subjects",
-            "mean", "max", *QUANTILES}  # fmt: skip
+            "mean", "max", *QUANTILES, "worst_tied"}  # fmt: skip
+WORST = "worst_tied"
+_TIED = (
+    f"{TIED}at some settings policies are worth the same to the attacker; the answer is that of "
+    f"one of them, {WORST} the highest of them all"
+)
 Columns = dict[str, Any]
 
 
@@ -62,6 +68,9 @@ def sweep(
     raising.  With `path`, the rows per subject go to that Parquet file part by part,
     never all in memory, and what comes back is one row per setting.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
+
+    Where policies are worth the same to an attacker who decides, the answer is that of one of them,
+    and a column `worst_tied` has the highest (of several subjects, the largest).
 
     `target` is the event, by default the attack's own question; `thresholds` are the risks above
     which people are counted.
@@ -96,6 +105,9 @@ def sweep(
         for shown, columns, settings in _slices(_plan(case, grid), per_person=per_person)
     ]
     out = pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
+    if WORST in out:  # where no policies are tied it is the answer
+        told = out["probability" if "probability" in out else "max"]
+        out[WORST] = out[WORST].fillna(told)
     if len(states) > 1:  # the states of one setting stand together
         order = np.concatenate([np.arange(len(out) // len(states))] * len(states))
         out = out.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
@@ -112,7 +124,10 @@ def _parts(read: _Reading, case: Asked, grid: Any, states: Sequence[str]) -> Ite
 
     for state in states:
         for shown, columns, settings in _slices(_plan(case, grid), per_person=False):
-            yield pd.DataFrame(read.block(shown.wanting(state), columns, settings, state))
+            part = pd.DataFrame(read.block(shown.wanting(state), columns, settings, state))
+            if shown.decides and _answer(shown) in part and WORST not in part and not state:
+                part[WORST] = part[_answer(shown)]  # every part has the same columns
+            yield part
 
 
 def _case_and_states(what: What, target: Any, grid: Any, asked: Asking) -> tuple[Asked, list[str]]:
@@ -201,12 +216,18 @@ class _Reading:
         if self.strict:
             case.refuse_impossible(values, settings)
         more = {"state": state} if state else {}
+        risk = not state and case.query.scale is None
+        worst = worst_answers(case, settings, taken=values.probability) if risk else None
+        if worst is not None:
+            aside("tied", 1.0, _TIED)
         if self.per_subject:
-            return self._every_subject(case, columns, values, more)
+            return self._every_subject(case, columns, values, more, worst)
         if len(case.each(values.numerator)) == 1:
             found = {_answer(case): _in_units(case, values)[0]}
         else:
             found = self._summary(case, _in_units(case, values))
+        if worst is not None:
+            found[WORST] = worst.max(axis=0)
         evidence = mean(_evidence(values), case.weights)
         return {**columns, **more, **found, "evidence_probability": evidence}
 
@@ -225,7 +246,9 @@ class _Reading:
         return out
 
     @staticmethod
-    def _every_subject(case: Asked, columns: Columns, values: Values, more: Columns) -> Columns:
+    def _every_subject(
+        case: Asked, columns: Columns, values: Values, more: Columns, worst: Array | None
+    ) -> Columns:
         probability, evidence = (case.each(v) for v in (_in_units(case, values), _evidence(values)))
         subjects, settings = probability.shape
         labels = np.asarray(case.names(subjects))
@@ -236,6 +259,7 @@ class _Reading:
             **more,
             _answer(case): probability.T.reshape(-1),
             "evidence_probability": evidence.T.reshape(-1),
+            **({} if worst is None else {WORST: case.each(worst).T.reshape(-1)}),
         }
 
 

@@ -15,6 +15,7 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.asked import Asking, Values
 from reidbn.inference.network import Array
 from reidbn.inference.query import Scale
+from reidbn.inference.worst import say_tied
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, check_mean, outside
 from reidbn.whatif.curve import Response, one_at_a_time, responses
@@ -186,6 +187,7 @@ def tornado(
     else:
         threshold = check_mean(scale, statistic, threshold, "threshold")
     own = base_answers(case)
+    say_tied(case)
     answers = own.probability
     wanted = spans(case, over)
     if over is None:  # derived numbers too, each by itself, while what it stands on stays

@@ -18,6 +18,7 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.counted import counted_nodes
 from reidbn.inference.network import Array
+from reidbn.inference.worst import say_tied
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, outside
 from reidbn.whatif.looking import numbers_of
@@ -151,6 +152,7 @@ def uncertainty(
     scale = case.query.scale
     varied = with_ranges(case, spans(case, over), priors)
     check_samples(1 if draws is None else draws, seed)
+    say_tied(case)
     found = _of_grid(case, varied, draws, seed)
     if found is None or found.is_coarse:
         other = _of_points(case, varied, draws, seed)

@@ -73,9 +73,11 @@ from reidbn.attacks.routes.told import AS_TOLD, as_told, attach_told, set_aside,
 from reidbn.calls import renamed, typed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack, refuse_dear
+from reidbn.inference.asked import Asked
 from reidbn.inference.lowering import check_settings
 from reidbn.inference.policies import refuse_policy_of_one
 from reidbn.inference.query import Mean, Query, default_question, read_query
+from reidbn.inference.worst import say_tied
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
@@ -343,6 +345,8 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         try:
             found = sums.get(measure)
             risks[measure] = _risks(attack, query, inputs, table) if found is None else found
+            say_tied(Asked(attack, query, dict(inputs.set), table.columns, people=table.of_person,
+                           beyond_range=inputs.beyond_range))  # fmt: skip
         except ImpossibleEvidence as problem:
             if measure == OVERALL:
                 raise type(problem)(

@@ -1,0 +1,61 @@
+"""What a gate has to believe of an attacker for whom policies are worth the same; what is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from reidbn.aside import aside
+from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.answers import tied
+from reidbn.inference.asked import Asked, Settings
+from reidbn.inference.network import Array
+
+ROUNDING = 1e-12
+TIED = "Tied: "
+OF_TIED = "of the policies that are worth the same to the attacker"
+
+
+def worst_answers(
+    case: Asked, changes: Settings | None = None, *, taken: Array | None = None
+) -> Array | None:
+    """The highest answers of policies that are tied, subject x setting; None: of no other one.
+
+    `taken` are the answers of those that are taken, where they are known.
+    """
+    if not case.decides:
+        return None
+    if taken is None:
+        taken = case.evaluate(changes or {}).probability
+    worst = replace(case, worst=True).evaluate(changes or {}).probability
+    higher = worst > taken + ROUNDING * np.abs(taken)
+    return np.fmax(worst, taken) if higher.any() else None
+
+
+def say_tied(case: Asked) -> bool:
+    """Say beside an answer that another policy, worth the same, has a higher one.
+
+    Of a table it is said without a number: notes leave the house.  True where there is another.
+    """
+    names = tied(case.attack, case.settings, case.subject, case.query.do) if case.decides else ()
+    if not names:
+        return False
+    text = tied_in_words(names)
+    try:
+        worst = worst_answers(case)
+    except (UsageError, TooLarge):  # which of them has the highest is not told, that they are is
+        aside("tied", 1.0, text)
+        return True
+    if worst is not None:
+        told = case.count == 1 and case.query.scale is None
+        aside("tied", 1.0, text + (f"; the highest is {worst.max():.6g}" if told else ""))
+    return True
+
+
+def tied_in_words(names: tuple[str, ...]) -> str:
+    """That options are tied, and what to do to ask for another."""
+    return (
+        f"{TIED}at {', '.join(names)} another option is worth the same to the attacker; under it "
+        f"the answer may be higher or lower (policy=, --policy)"
+    )

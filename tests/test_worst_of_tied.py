@@ -1,0 +1,228 @@
+"""Policies that are worth the same to the attacker: every gate takes that with the highest risk."""
+
+import json
+from functools import reduce
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.cli import main
+from tests.test_decide import small
+from tests.test_policy_of_one import TIE
+
+ALIKE = TIE.replace("PHONE", "30")  # by phone .5, on the web .25 (which is taken)
+
+
+@pytest.fixture
+def tie(tmp_path):
+    file = tmp_path / "tie.yaml"
+    file.write_text(ALIKE)
+    return str(file)
+
+
+def evidence(rng, diagram):
+    """Nothing, or a node after the decisions, which may have another chance under each policy."""
+    after = [n for n in diagram.file["nodes"] if n != "e0"]
+    return {str(rng.choice(after)): "yes"} if rng.random() < 0.5 else {}
+
+
+def against_every_policy(diagrams, seed, **how):
+    """How many answers of random diagrams differ between policies worth the same."""
+    rng = np.random.default_rng(seed)
+    differ = with_evidence = 0
+    for i in range(diagrams):
+        words, diagram = small(rng, ties=True, forgets=bool(i % 2), **how)
+        given = evidence(rng, diagram)
+        try:
+            answer = rb.ask(rb.loads(words), "risk", given=given)
+        except rb.errors.ImpossibleEvidence:
+            continue
+        high, low = diagram.highest({"e0": "yes"}, given)
+        told = float(answer)
+        assert float(low) - 1e-12 <= told <= float(high) + 1e-12, words
+        worst = told if answer.worst is None else float(answer.worst)
+        assert worst == pytest.approx(float(high), abs=1e-12), (words, given)
+        if high != low:
+            assert answer.tied, words
+        differ += high > told + 1e-12
+        with_evidence += bool(given) and high > told + 1e-12
+    return differ, with_evidence
+
+
+def test_the_worst_of_tied_policies_is_that_of_all_policies_there_are():
+    differ, with_evidence = against_every_policy(70, seed=31)
+    assert differ >= 8
+    assert with_evidence >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decisions", [1, 2, 3])
+def test_the_worst_of_tied_policies_is_that_of_all_policies_there_are_of_many(decisions):
+    assert against_every_policy(400, seed=40 + decisions, decisions=decisions)[0] >= 40
+
+
+def run(*words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    told = capsys.readouterr()
+    return ended.value.code, told.out, told.err
+
+
+def test_gates_of_answers_and_sweeps_judge_the_worst(tie, capsys):
+    for limit, code in (("0.3", 1), ("0.5", 0), ("0.2", 1)):
+        for words in (
+            ("ask", tie, "risk"), ("ask", tie, "risk", "--engine", "sampling", "--draws", "2000"),
+        ):  # fmt: skip
+            found, out, _ = run(*words, "--fail-above", limit, capsys=capsys)
+            assert found == code, (words, limit)
+            assert "highest answer is 0.5, of the policies that are worth the same" in out
+        found, out, err = run("ask", tie, "risk", "--quiet", "--fail-above", limit, capsys=capsys)
+        assert found == code
+        assert "Tied: at way" in err
+        assert "the highest is 0.5" in err
+        assert "Tied" not in out
+        found, out, _ = run("ask", tie, "risk", "--json", "--fail-above", limit, capsys=capsys)
+        told = json.loads(out)
+        assert (found, told["fail_above"]["exceeded"]) == (code, bool(code))
+        assert (told["tied"], told["worst_of_tied"]) == (["way"], 0.5)
+    given = ("ask", tie, "risk", "--policy", "way=web", "--fail-above", "0.3")
+    assert run(*given, capsys=capsys)[0] == 0
+
+
+SWEPT = reduce(lambda text, change: text.replace(*change, 1), [
+    ("schema_version: 1", """schema_version: 1
+parameters: {p: {value: 0.5, range: [0, 1], unit: probability, source: assumption},
+             fee: {value: 5, range: [0, 10], unit: euro, source: assumption}}
+numbers: {loss: "-fee"}"""),
+    ("value: -5}", "value: $loss}"),
+    ("questions: {risk: {target: found=yes}}", """\
+  known: {parents: [found], cpd: {kind: probability, p: $p, only_if: [found]}}
+questions: {risk: {target: known=yes}}"""),
+], ALIKE)  # fmt: skip
+
+
+def test_a_sweep_shows_the_worst_where_policies_are_tied(tmp_path, capsys):
+    file = tmp_path / "swept.yaml"
+    file.write_text(SWEPT)
+    with pytest.warns(rb.errors.ReidbnWarning, match="Tied"):
+        table = rb.sweep(str(file), "risk", {"fee": [4, 5, 6]})
+    # at 5 both pay 20: the web is taken; above it the phone pays more
+    assert table["probability"].tolist() == [0.125, 0.125, 0.25]
+    assert table["worst_tied"].tolist() == [0.125, 0.25, 0.25]
+    assert "worst_tied" not in rb.sweep(str(file), "risk", {"fee": [4, 6]})
+    over = ("sweep", str(file), "risk", "--over", "fee=4,5", "--fail-above", "0.2")
+    code, out, _ = run(*over, "--json", capsys=capsys)
+    told = json.loads(out)
+    assert code == 1
+    assert told["fail_above"] == {
+        "limit": 0.2, "exceeded": True,
+        "found": "the highest answer is 0.25, of the policies that are worth the same to the "
+        "attacker",
+    }  # fmt: skip
+    assert run("sweep", str(file), "--over", "fee=4", "--fail-above", "0.2", capsys=capsys)[0] == 0
+
+
+def test_what_stays_under_a_limit_does_so_under_every_tied_policy(tmp_path):
+    file = tmp_path / "swept.yaml"
+    file.write_text(SWEPT)
+    with pytest.warns(rb.errors.ReidbnWarning, match="the highest is 0.25"):
+        found = rb.solve(str(file), "risk", "p", 0.2)  # .5 p by phone, .25 p on the web
+    assert found.largest == pytest.approx(0.4, abs=1e-6)
+    assert float(rb.ask(str(file), "risk", set={"p": found.largest}).worst) <= 0.2 + 1e-12
+    with pytest.warns(rb.errors.ReidbnWarning, match="the highest is 0.25"):
+        found = rb.solve(str(file), "risk", "fee", 0.2)
+    assert found.largest < 5
+    for ask in (rb.tornado, rb.whatif.sobol, rb.whatif.uncertainty):
+        with pytest.warns(rb.errors.ReidbnWarning, match="the highest is 0.25"):
+            ask(str(file), "risk")
+
+
+OF_PEOPLE = """
+schema_version: 1
+name: tie-people
+title: tie
+story: By phone or on the web, which pay alike
+sources: [me]
+subject: {class_size: {per: known, unit: records, range: [1, 1000000]}}
+groups: {known: {members: [known_age, known_sex], probability: [1, 1], source: assumption}}
+decisions:
+  way: {options: [no, phone, web], story: Which way, source: assumption}
+utilities:
+  gain: {of: [way], unit: euro, source: assumption,
+         rows: [{when: {way: phone}, value: 20}, {when: {way: web}, value: 20}, {value: 0}]}
+nodes:
+  guess: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  tried: {parents: [way], source: assumption, rows: [
+    {when: {way: phone}, p: {yes: 0.8, no: 0.2}}, {when: {way: web}, p: {yes: 0.2, no: 0.8}},
+    {p: {yes: 0, no: 1}}]}
+  identified: {parents: [tried, guess], cpd: {kind: and}}
+questions: {risk: {target: identified=yes}}
+"""
+
+
+def test_gates_and_verdicts_of_a_table_judge_the_worst(tmp_path, capsys):
+    file = tmp_path / "tie-people.yaml"
+    file.write_text(OF_PEOPLE)
+    table = rb.datasets.synthetic_patients(30, seed=1)
+    table.to_csv(tmp_path / "people.csv", index=False)
+    people = rb.read_table(table, quasi_identifiers=["age", "sex"])
+    with pytest.warns(rb.errors.ReidbnWarning, match="Tied: at way"):
+        result = rb.assess(str(file), people, known=["age", "sex"])
+    most = float(result.risk().max())
+    assert any("Tied" in note for note in result.groups.notes)
+    between = most * 2
+    words = ("assess", str(tmp_path / "people.csv"), "--qi", "age,sex", "--attack",
+             str(file), "--known", "age,sex", "--check-draws", "10000")  # fmt: skip
+    code, out, _ = run(*words, "--fail-above", f"{between:g}", capsys=capsys)
+    assert code == 1, out
+    assert "of the policies that are worth the same" in out
+    assert run(*words, "--fail-above", f"{most * 4.01:g}", capsys=capsys)[0] == 0
+    code, out, _ = run(*words, "--threshold", f"overall={between:g}", capsys=capsys)
+    assert code == 1
+    assert "of the policies that are worth the same" in " ".join(out.split())
+
+
+def test_a_plan_keeps_its_limits_under_the_worst_of_tied_policies(tmp_path):
+    file = tmp_path / "tie-people.yaml"
+    file.write_text(OF_PEOPLE)
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(30, seed=1), quasi_identifiers=["age", "sex"],
+        hierarchies={"age": rb.Bands(10, 20)},
+    )  # fmt: skip
+    with pytest.warns(rb.errors.ReidbnWarning, match="Tied: at way"):
+        plan = rb.recommend(people, str(file), target={"overall": 0.3}, known=["age", "sex"])
+    assert plan.best is not None
+    smallest = plan.apply().class_sizes().min()
+    assert 0.8 / smallest <= 0.3  # of the policy that is taken, .2 / 1 had kept it as it was
+
+
+SIGN = """
+schema_version: 1
+name: sign
+title: sign
+story: A sign that his model rules out
+sources: [me]
+nodes:
+  cause: {source: assumption, cpd: {kind: probability, p: 0}}
+  found: {parents: [way], source: assumption, rows: [
+    {when: {way: phone}, p: {yes: 0.5, no: 0.5}}, {when: {way: web}, p: {yes: 0.25, no: 0.75}},
+    {p: {yes: 0, no: 1}}]}
+decisions:
+  way: {options: [no, phone, web], sees: [cause], story: Which way, source: assumption}
+utilities:
+  gain: {of: [found, cause, way], unit: euro, source: assumption, rows: [
+    {when: {found: yes, cause: no}, value: 100}, {value: 0}]}
+questions: {risk: {target: found=yes}}
+"""
+
+
+def test_what_his_model_rules_out_is_tied_where_it_is_brought_about(tmp_path, capsys):
+    file = tmp_path / "sign.yaml"
+    file.write_text(SIGN)
+    as_it_is = rb.ask(str(file), "risk")
+    assert (float(as_it_is), as_it_is.tied, as_it_is.worst) == (0.5, (), None)
+    done = rb.ask(str(file), "risk", do={"cause": "yes"})
+    assert (float(done), done.tied, float(done.worst)) == (0.25, ("way",), 0.5)
+    words = ("ask", str(file), "risk", "--do", "cause=yes", "--fail-above", "0.3")
+    assert run(*words, capsys=capsys)[0] == 1
