@@ -120,6 +120,7 @@ class Alike:
     somebody: int = 0
     """A verdict says that somebody is in a class of at most so many."""
     nobody: int = 0
+    """It says that nobody is: wherever they would be counted, they are told as none."""
     law: Law | None = None
     """By which a value follows from the size of a class and from how many people there are."""
 
@@ -153,6 +154,8 @@ class Alike:
         """People in classes of at most so many."""
         if cutoff < 1:
             return Tens(0, WIDTH)
+        if cutoff <= self.nobody:
+            return Tens(0, 0)
         if cutoff > self.all.high:
             return self.all
         if cutoff in self.cutoffs:

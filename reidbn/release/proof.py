@@ -19,6 +19,8 @@ import numpy as np
 from reidbn.release.counts import BASE, WIDTH, Alike, Array, between
 from reidbn.written import counted
 
+SLACK = 1e-5
+"""In classes: what rounding leaves of so many more than a limit allows."""
 NODES = 2_000
 """Of the search for one end of a cell; one that is not found by then is said not to be proved."""
 
@@ -119,12 +121,23 @@ def cells(classes: Alike) -> Iterator[Marked]:
 
 def protections(classes: Alike) -> Iterator[Protection]:
     """Each marked cell that may be several numbers, and what a reader can make of it."""
-    cutoffs = [*classes.cutoffs, classes.end]
-    system = _System(classes, cutoffs)
+    system = _System(classes)
     for cell, promise in _open(classes):
-        ends = system.ends(cell)
+        ends = system.ends(system.people(cell.after, cell.last))
         if ends is not None:
-            yield Protection(cell, ends[0], ends[1], promise)
+            yield Protection(cell, round(ends[0]), round(ends[1]), promise)
+
+
+def mean_keeps(classes: Alike, limit: float) -> bool | None:
+    """Whether the mean of 1/class is at most a limit in every table of which the same is told.
+
+    False: in none of them.  None: in some, so that to say it would tell more than the counts do.
+    """
+    system = _System(classes)
+    ends = system.ends(system.classes_beyond(limit))
+    if ends is None or ends[0] <= SLACK < ends[1]:
+        return None
+    return ends[1] <= SLACK
 
 
 def _open(classes: Alike) -> list[tuple[Marked, tuple[int, int]]]:
@@ -156,7 +169,8 @@ def _holds_somebody(last: int, classes: Alike) -> bool:
 class _System:
     """The bounds on classes and people between cutoffs."""
 
-    def __init__(self, classes: Alike, ends: list[int]) -> None:
+    def __init__(self, classes: Alike) -> None:
+        ends = [*classes.cutoffs, classes.end]
         many = len(ends)
         self.ends_of, self.most = ends, classes.all.high
         rows: list[Array] = []
@@ -189,20 +203,25 @@ class _System:
             row[many + i] = after < end and (end <= last or (i and self.ends_of[i - 1] < last))
         return row
 
-    def ends(self, cell: Marked) -> tuple[int, int] | None:
-        """The smallest and the largest number of people that the cell can hold; None: not found."""
+    def classes_beyond(self, limit: float) -> Array:
+        """How many classes there are more than the mean of 1/class allows: below 0 where fewer."""
+        many = len(self.ends_of)
+        return np.repeat([1.0, -limit], many)
+
+    def ends(self, row: Array) -> tuple[float, float] | None:
+        """The smallest and the largest that a sum over classes and people can be; None: unfound."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         from reidbn.errors import EngineError
 
-        row, found = self.people(cell.after, cell.last), []
+        found = []
         for sign in (1, -1):
             answer = milp(
                 sign * row,
                 constraints=LinearConstraint(self.rows, self.low, self.high),
                 bounds=Bounds(0, self.most),
                 integrality=np.ones(len(row)),
-                options={"node_limit": NODES},
+                options={"node_limit": NODES, "mip_rel_gap": 0.0},
             )
             if answer.status == 1:
                 return None
@@ -211,5 +230,5 @@ class _System:
                     f"the audit of what is told found no table: {answer.message}; this is a fault "
                     f"of reidbn, please report it"
                 )
-            found.append(sign * round(answer.fun))
+            found.append(sign * float(answer.fun))
         return found[0], found[1]

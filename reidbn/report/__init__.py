@@ -12,7 +12,7 @@ __getattr__ = face(
         "options": "risk_utility",
     },
     {
-        "assessment_report": "audited_telling report",
+        "assessment_report": "audited_telling held_together report",
         "assessment_results": "EDGES SIZES alike_in_bands large_enough",
         "assessment_threat": "assumptions threat_model",
         "disclosure_page": "verdict",

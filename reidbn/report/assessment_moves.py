@@ -100,11 +100,11 @@ def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
     rule, people = summary.rule, result.inputs.people
     on_table = rule if rule.on_classes else rule.other()
     now = summary.judged if rule.on_classes else summary.other
-    rows = [["as it is", now.hangs_on(telling), now.word, "-"]]
+    rows = [["as it is", now.hangs_on(telling), now.word(telling), "-"]]
     for change in changes(people, on_table) if tells_changes(telling, people, on_table) else ():
         flips = "yes" if change.after.passes != now.passes else "no"
         told = change.after.hangs_on(telling) if telling.custodian else NOT_TOLD
-        rows.append([change.what, told, change.after.word, flips])
+        rows.append([change.what, told, change.after.word(telling), flips])
     if on_table.is_public and not now.passes:
         k = on_table.limit.k
         count = round(people.suppression_rate(k) * len(people))
@@ -112,11 +112,11 @@ def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
         left_out = f"{telling.of(whole, len(people))} left out"
         end = ["passes", "yes"] if count < len(people) else ["nobody is left", "-"]
         rows.append([f"leaving people out until {k} are alike", left_out, *end])
-    if not on_table.is_public and 0 < now.unique < len(people):
+    if telling.custodian and not on_table.is_public and 0 < now.unique < len(people):
         after = Judged(on_table, written_alike(people.suppress(2)), None)
         flips = "yes" if after.passes != now.passes else "no"
-        told = after.hangs_on(telling) if telling.custodian else NOT_TOLD
-        rows.append(["leaving out who is unique", told, after.word, flips])
+        row = ["leaving out who is unique", after.hangs_on(telling), after.word(telling), flips]
+        rows.append(row)
     asked = f"fewer than {on_table.limit.k} alike" if on_table.is_public else "mean and unique"
     return Shown(
         f"What would flip the verdict for {on_table.title}",

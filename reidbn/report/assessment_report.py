@@ -21,6 +21,7 @@ from reidbn.attacks.routes.changes import what_if
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
+from reidbn.release.counts import Alike
 from reidbn.release.proof import Audit, audited
 from reidbn.report import assessment_moves as moves
 from reidbn.report import assessment_results as results
@@ -28,6 +29,7 @@ from reidbn.report import assessment_threat as threat
 from reidbn.report import sparse_assessment as sparse
 from reidbn.report.assessment_sure import fit_status
 from reidbn.report.page import (
+    PLAIN,
     SAFE,
     UNSAFE,
     Section,
@@ -40,7 +42,7 @@ from reidbn.report.page import (
 )
 from reidbn.report.summary import UNDER_CHANCES, Summary, summarise, told_check
 from reidbn.report.telling import FEWEST, OWN_COPY, Telling
-from reidbn.report.thresholds import PRESETS, Choice, Rule, least_change, tells_changes
+from reidbn.report.thresholds import PRESETS, Choice, Judged, Rule, least_change, tells_changes
 
 NOT_STATED = "not stated"
 GOVERNANCE = (
@@ -165,8 +167,8 @@ def report(
     return Sheet(
         title=title
         or f"Re-identification risk: {result.inputs.attack.title or result.attack.name}",
-        colour=SAFE if summary.passes else UNSAFE,
-        headline=_headline(summary),
+        colour={True: SAFE, False: UNSAFE, None: PLAIN}[summary.told_passes(telling)],
+        headline=_headline(summary, telling),
         verdict=_verdict(asked),
         answers=() if summary.failure else _answers(asked, moved),
         sections=(
@@ -185,7 +187,7 @@ def _options(asked: Request) -> Section:
     """The releases that were named; where none was, the best for the rule, if found at once."""
     result, s, telling = asked.result, asked.summary, asked.telling
     found = dict(asked.options)
-    if found or s.passes or s.failure:
+    if found or s.told_passes(telling) or s.failure:
         return results.options_compared({"this release": result, **found}, s.rule, telling)
     if not telling.custodian and not _may_tell_changes(asked):
         return results.options_compared({"this release": result}, s.rule, telling)
@@ -203,21 +205,44 @@ def audited_telling(summary: Summary, *, custodian: bool) -> tuple[Telling, Audi
     plain = telling_of(summary.result, custodian=custodian)
     if custodian:
         return plain, None
+    return held_together(plain, (summary.judged, summary.other))  # each is on the page
+
+
+def held_together(plain: Telling, both: Sequence[Judged]) -> tuple[Telling, Audit]:
+    """Counts and verdicts as they may be told beside each other.
+
+    Whether a mean keeps its limit is told where it follows from the counts without it, so that this
+    choice tells nothing; whether anybody is unique is then held against them.
+    """
     first, *rest = plain.classes
-    rules = (summary.judged, summary.other)
-    nobody = max(r.told_alike if r.passes else 0 for r in rules)
-    fails = [r.told_alike for r in rules if not r.passes and r.told_alike]
-    somebody = min(fails, default=0)  # of both: each is on the page
-    audit = audited(replace(first, nobody=nobody, somebody=somebody))
+    public = [judged for judged in both if judged.rule.is_public]
+    while True:
+        before = audited(_with_verdicts(first, public, plain))
+        told = replace(plain, classes=(before.classes, *rest))
+        audit = audited(_with_verdicts(before.classes, both, told))
+        if audit.classes.without == before.classes.without:  # by which a mean was judged
+            break
+        first = replace(first, without=audit.classes.without)
+    rest = [replace(classes, nobody=audit.classes.nobody) for classes in rest]
     return replace(plain, classes=(audit.classes, *rest)), audit
 
 
-def _headline(s: Summary) -> str:
+def _with_verdicts(classes: Alike, rules: Sequence[Judged], telling: Telling) -> Alike:
+    """Classes, and of which verdicts say that nobody, or that somebody, is in one."""
+    said = [(judged.told_alike(telling), judged.passes) for judged in rules]
+    nobody = max((size for size, passes in said if passes), default=0)
+    somebody = min((size for size, passes in said if size and not passes), default=0)
+    return replace(classes, nobody=nobody, somebody=somebody)
+
+
+def _headline(s: Summary, telling: Telling) -> str:
     if s.failure:
         return "Do not release: the cross-check failed."
+    passes = s.told_passes(telling)
     release = f"{s.rule.release} release"
-    allowed = f"This rule allows a {release}."
-    return allowed if s.passes else f"No {release} of this table as it is."
+    if passes is None:
+        return f"The custodian's own copy says whether this rule allows a {release}."
+    return f"This rule allows a {release}." if passes else f"No {release} of this table as it is."
 
 
 def _verdict(asked: Request) -> list[str]:
@@ -247,7 +272,7 @@ def _answers(asked: Request, moved: Section) -> list[tuple[str, Sequence[str]]]:
 def _next(asked: Request) -> list[str]:
     """What would do, of what this report can see; and the command that searches further."""
     s, result = asked.summary, asked.result
-    if s.passes:
+    if s.told_passes(asked.telling):
         return [f"Read what was not looked at, and sign at the end. {GOVERNANCE[0]}"]
     rule, found = s.rule, []
     if rule.on_classes and tells_changes(asked.telling, result.inputs.people, rule):
@@ -257,6 +282,8 @@ def _next(asked: Request) -> list[str]:
         elif result.table.quasi_identifiers:
             found.append("No column left out, nor one level coarser, is enough by itself.")
     python = "; in Python, plan.result.report(path, options=plan.options()) shows the best ways"
+    if s.told_passes(asked.telling) is None:
+        found.append("Read the verdict in the custodian's own copy, and where it does not pass:")
     found.append(
         f"{command_to_search(result, rule)} searches for the least change that keeps the rule. "
         f"Then assess the changed table again{'' if rule.on_classes else python}."
@@ -345,24 +372,16 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
     )  # fmt: skip
 
 
-_MEAN_ALONE = (
-    "Whether the mean of 1/class keeps a limit follows from how many classes there are, and is "
-    "said by the verdict on a controlled release: that was not held against the counts."
-)
-
-
 def _not_held(summary: Summary, telling: Telling) -> list[str]:
     """What the programme did not look at: counts that follow from no class."""
-    found = [_MEAN_ALONE] if summary.judged.risk is None else []
     if telling.by_chance:  # of the risks the mean alone is told
-        return found
+        return []
     result = summary.result
     measures = [name for name in result.measures if name != MATCH]
     mixed = [n for n in measures if not telling.ladder(result.risk(n)).is_by_class]
     if not mixed:
-        return found
+        return []
     return [
-        *found,
         f"Risks that follow from no single class, such as means over several ways to be alike "
         f"({', '.join(mixed).replace('_', ' ')}): people above a level are told in tens, and were "
         f"not held against the classes. A reader who knows every chance of this scenario may "

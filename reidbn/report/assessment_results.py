@@ -392,7 +392,7 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
         share = telling.share(count, len(risk))
         mean, highest = own.mean_in_words(risk), own.highest_in_short(risk)
         mean = NOT_TOLD if kept_back and option is not first else mean  # finer parts of one whole
-        rows.append([name, judged.word, share, mean, highest, lost])
+        rows.append([name, judged.word(own), share, mean, highest, lost])
         if loss is not None and (rule.on_classes or not kept_back):
             names.append(name)
             risks.append(100 * telling.portion(count, len(risk)))

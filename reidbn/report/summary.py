@@ -80,6 +80,10 @@ class Summary:
         """The rule is kept, and the cross-check found nothing wrong."""
         return self.judged.passes and not self.failure
 
+    def told_passes(self, telling: Telling) -> bool | None:
+        """The same as it is told; None where it is not."""
+        return False if self.failure else self.judged.told_passes(telling)
+
     @cached_property
     def failure(self) -> str:
         """Why these numbers cannot be used: the cross-check disagrees.  Empty otherwise."""
@@ -161,7 +165,7 @@ class Summary:
                 for name, m in result.measures.items()
             },
             "verdict": self.told_verdict(telling),
-            "passes": self.passes,
+            "passes": self.told_passes(telling),
             "posed": result.posed or None,
             "release": self.rule.release,
             "rule": self.rule.asks,
@@ -179,7 +183,10 @@ class Summary:
                 "mean": by_rule.number(mean_of(judged, "")),
                 telling.highest_key("highest"): by_rule.number(highest_of(judged, "")),
             },
-            "other_rule": {"verdict": self.other.sentence(telling), "passes": self.other.passes},
+            "other_rule": {
+                "verdict": self.other.sentence(telling),
+                "passes": self.other.told_passes(telling),
+            },
             "notes_on_the_rule": list(self.notes_on_the_rule(telling)),
             "people": telling.count(len(result)),
             "people_left_out": told_left_out(result.table, telling) or None,

@@ -85,12 +85,10 @@ class Telling:
     # -- counts ----------------------------------------------------------------------------
 
     def count(self, count: int | Tens) -> int | list[int] | None:
-        """A count; None is a suppressed one, which may be none at all; two are from so many to so
-        many.
-        """
+        """A count; None is a suppressed one, that may be none; two are from so many to so many."""
         if isinstance(count, Tens):
             if count.is_few:
-                return None
+                return None if count.high else 0
             return count.low if count.is_ten else list(count)
         return count if self.custodian else self.count(told(count))
 
@@ -103,7 +101,8 @@ class Telling:
         if not isinstance(count, Tens) and self.custodian:
             return told_number(int(count), (int(count),) * 2, "people")
         ends = count if isinstance(count, Tens) else told(count)
-        return told_number((ends.low or None) if ends.is_ten else None, ends, "people")
+        found = self.count(ends)
+        return told_number(found if isinstance(found, int) else None, ends, "people")
 
     def counted(self, count: int | Tens) -> str:
         """The same in words.
@@ -126,6 +125,8 @@ class Telling:
                 return people(count, total)
             count = told(count)
         whole = down(total)
+        if not count.high:  # as a verdict says
+            return "nobody"
         if count.is_few:
             return f"{UNDER} of {whole:,} people" if whole else f"{UNDER} people"
         if _all_but_few(count, total):
@@ -139,7 +140,7 @@ class Telling:
         return f"{self.counted(count)} of {whole:,} people"
 
     def rest(self, count: int, total: int) -> int | Tens:
-        """All people but so many, by the counts that are told of these and of all."""
+        """All people but so many, by the counts that are told."""
         return total - count if self.custodian else between(told(count), told(total))
 
     def at_least(self, count: int) -> str:
@@ -189,7 +190,7 @@ class Telling:
             ends = outwards(*ends)
         low, high = (f"{100 * end:.3g} %" for end in ends)
         if count.is_few:
-            return f"below {high}"
+            return f"below {high}" if count.high else high
         if _all_but_few(count, total):
             return f"above {low}"
         return low if low == high else f"{low} to {high}"
@@ -200,7 +201,7 @@ class Telling:
         if not whole:
             return None
         if count.is_few:
-            return 0.0, BASE / whole
+            return 0.0, BASE / whole * bool(count.high)
         if _all_but_few(count, total):
             return 1 - BASE / whole, 1.0
         if count.is_ten:
@@ -542,8 +543,7 @@ class Telling:
     def noted(self, remark: str) -> str:
         """A remark; outwards its numbers of people rounded.
 
-        Empty where it holds others, and where it is of a few people: being said at all, it would
-        tell that there are some.
+        Empty where it holds others, and of a few people: said at all it would tell of some.
 
         >>> Telling().noted("2,114 records left out"), Telling().noted("3 people left out")
         ('2,110 records left out', '')

@@ -31,7 +31,8 @@ from reidbn.inference.cut import SHOWN
 from reidbn.inference.worst import OF_TIED, worst_answers
 from reidbn.microdata.table import People
 from reidbn.release.counts import Tens, down
-from reidbn.report.telling import Telling
+from reidbn.release.proof import mean_keeps
+from reidbn.report.telling import NOT_TOLD, Telling
 from reidbn.written import agree, read_exact
 
 NOT_LEGAL_ADVICE = "A precedent, not legal advice."
@@ -40,6 +41,10 @@ PUBLIC, CONTROLLED = "public", "controlled"
 RELEASES = (PUBLIC, CONTROLLED)
 CLASSES = "1/class"  # the measure of every precedent
 OWN = "your own limit"
+KEPT_BACK = (
+    "Whether the mean keeps the limit does not follow from the counts that leave the house, and "
+    "would tell more than they do; the custodian's own copy says it."
+)
 LISTED = "reidbn thresholds says for which release each is, and what it asks"
 
 
@@ -324,16 +329,35 @@ class Judged:
         above = is_above(float(self.values.mean()), self.rule.limit.mean_limit)
         return not above and not self.unique
 
-    @property
-    def word(self) -> str:
-        """The verdict in a table."""
-        return "passes" if self.passes else "does not pass"
+    def told_passes(self, telling: Telling) -> bool | None:
+        """The verdict as it is told; None where it is not: it would tell more than the counts do.
 
-    @property
-    def told_alike(self) -> int:
+        Whether a mean keeps a limit says how many classes there are at most.  Outwards that is said
+        where it follows from what is told of them anyhow; what is left is whether one is unique.
+        """
+        if telling.custodian or self.rule.is_public or self.mean_keeps(telling):
+            return self.passes
+        fails = self.mean_keeps(telling) is False or telling.by_size(self.sizes).at(1).low
+        return False if fails else None
+
+    def mean_keeps(self, telling: Telling) -> bool | None:
+        """Whether the mean keeps the limit in all tables of which the same is told, or in none."""
+        limit = self.rule.limit.mean_limit
+        if self.risk is None:
+            classes = (c for c in telling.classes if np.array_equal(c.sizes, self.sizes))
+            return next((mean_keeps(c, limit) for c in classes), None)
+        low, high = self.telling(telling).mean_ends(self.risk) or (0.0, np.inf)
+        return False if is_above(low, limit) else None if is_above(high, limit) else True
+
+    def word(self, telling: Telling) -> str:
+        """The verdict in a table."""
+        told = self.told_passes(telling)
+        return NOT_TOLD if told is None else "passes" if told else "does not pass"
+
+    def told_alike(self, telling: Telling) -> int:
         """The largest class of which the verdict says that somebody, or nobody, is in one."""
-        if not self.rule.is_public:  # nobody is unique, or the mean is too high
-            return 1 if self.passes else 0
+        if not self.rule.is_public:
+            return 1 if self.mean_keeps(telling) else 0
         return self.rule.limit.k - 1 if self.risk is None else 0
 
     def telling(self, telling: Telling) -> Telling:
@@ -343,6 +367,8 @@ class Judged:
     def told_beyond(self, telling: Telling) -> int | Tens:
         """How many do not keep the limit as a person, as it is told."""
         limit = self.rule.limit
+        if not telling.custodian and self.told_passes(telling):
+            return Tens(0, 0)  # as the verdict says
         if self.rule.is_public and self.risk is not None:
             return telling.above(self.risk, limit.value)
         return telling.alike(self.sizes, limit.k - 1 if self.rule.is_public else 1)
@@ -350,18 +376,17 @@ class Judged:
     def hangs_on(self, telling: Telling) -> str:
         """The number that the verdict hangs on, for a table of changes."""
         people = telling.of(self.told_beyond(telling), len(self.sizes))
-        if self.passes and not telling.custodian:
-            people = "nobody"  # as the verdict says
         if self.rule.is_public:
             return people
         return f"mean {self.telling(telling).mean_in_words(self.values)}; unique: {people}"
 
     def sentence(self, telling: Telling) -> str:
         """The verdict in one sentence."""
-        rule, total = self.rule, len(self.sizes)
-        head = f"{'Passes' if self.passes else 'Does not pass'} the rule for {rule.title}"
+        rule, total, told = self.rule, len(self.sizes), self.told_passes(telling)
+        said = {True: "Passes", False: "Does not pass", None: "It is not told whether this passes"}
         posed = f", {self.posed}" if self.posed else ""
-        return f"{head}{posed}: {self._found(telling, total)}."
+        end = f". {KEPT_BACK}" if told is None else "."
+        return f"{said[told]} the rule for {rule.title}{posed}: {self._found(telling, total)}{end}"
 
     def _found(self, telling: Telling, total: int) -> str:
         rule, limit = self.rule, self.rule.limit
@@ -372,7 +397,7 @@ class Judged:
         if not rule.is_public:
             what = "1/class" if rule.on_classes else f"the {_name(limit.measure)} risk"
             mean = self.telling(telling).mean_in_words(self.values)
-            nobody = self.passes or (telling.custodian and not self.unique)
+            nobody = self.told_passes(telling) or (telling.custodian and not self.unique)
             alone = "nobody is unique" if nobody else f"{people} {is_} unique"
             found = f"the mean of {what} is {mean}"
             return f"{found}, where at most {limit.mean_limit:.3g} is asked for; {alone}"
@@ -478,9 +503,10 @@ def changes(people: People, rule: Rule) -> Iterator[TableChange]:
 
 def tells_changes(telling: Telling, people: People, rule: Rule) -> bool:
     """Whether the verdicts of changed tables are told: not where one alone tells of how many
-    people there are (that a table of 10 to 19 can have 11 alike says that it has 11 people).
+    people there are (that a table of 10 to 19 can have 11 alike says that it has 11 people), and
+    not of a mean, by which each says how many classes it has.
     """
-    return telling.custodian or down(len(people)) >= rule.limit.k
+    return telling.custodian or (rule.is_public and down(len(people)) >= rule.limit.k)
 
 
 MOST_CELLS = 3_000_000  # rows times sets of columns that are tried
