@@ -141,7 +141,7 @@ def test_a_limit_on_an_attack_is_kept_by_a_fresh_assessment_and_nothing_finer_ke
     assert statistic(risk_of(plan.apply()))
     lattice, kept = plan._table.ways, []
     losses = lattice.losses()
-    for i in range(len(lattice)):
+    for i in range(lattice.size):
         levels = lattice.levels(lattice.node(i))
         coarse = people.generalise(levels, hierarchies={o.name: o.ladder for o in lattice.options})
         if statistic(risk_of(coarse)):

@@ -114,7 +114,7 @@ def test_a_coarser_way_settles_finer_ones_only_whoever_is_unique(seed):
     lattice = plan._table.ways
     ladders, losses = {o.name: o.ladder for o in lattice.options}, lattice.losses()
     keeps = []
-    for i in range(len(lattice)):
+    for i in range(lattice.size):
         coarse = people.generalise(lattice.levels(lattice.node(i)), hierarchies=ladders)
         risk = rb.assess("adversary-routes", coarse, **call).risk()
         keeps.append(risk.max() <= limit * (1 + 1e-12))
@@ -138,7 +138,7 @@ def test_with_a_population_nobody_left_out_otherwise_would_do_better(seed):
         people, "adversary-routes", **asked | {"target": {"overall": "q50 <= 0.99"}}
     )
     table = whole._table
-    for i in range(len(table.ways)):
+    for i in range(table.ways.size):
         node = table.ways.node(i)
         for out in product((0, 1), repeat=5):
             out = np.array(out, dtype=bool)

@@ -49,9 +49,9 @@ ATTACK = "adversary-routes"
 @click.option("--sample", type=Chance(), metavar="SHARE",
               help="Draw so many people first, such as 50%; no others are released.")  # fmt: skip
 @click.option("--seed", type=int, help="Of the sample; without one nobody can draw it again.")
-@click.option("--loss", default="entropy", show_default=True,
-              type=click.Choice(["entropy", "granularity", "discernibility", "average-class"]),
-              help="What is lost: bits, values covered, people told apart, classes.")  # fmt: skip
+@click.option("--loss", default="entropy", show_default=True, metavar="NAME|'Y ~ A + B'",
+              help="What is lost: entropy, granularity, discernibility, average-class, or a "
+                   "regression's error.")  # fmt: skip
 @click.option("--importance", multiple=True, metavar="COLUMN=WEIGHT",
               help="Columns that matter more, or less, than 1.")  # fmt: skip
 @click.option("--attack", multiple=True, metavar="NAME|FILE",
@@ -165,6 +165,7 @@ def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
 
 def _asked(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of rb.recommend."""
+    from reidbn.plans.regression import Regression
     from reidbn.plans.targets import targets_of
 
     targets = targets_of(list(options["target"]), options["release"])
@@ -180,6 +181,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
     attack = list(options["attack"]) or None
     if attack is None and not all(t.on_classes for t in targets):
         attack = [ATTACK]
+    loss = options["loss"]
     weights = read_pairs(options["importance"], "--importance", "COLUMN=WEIGHT, such as age=2")
     return {
         **{name: value for name, value in about_attack.items() if value is not None},
@@ -191,7 +193,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
         "drop": columns_listed(options["drop"]),
         "sample": options["sample"],
         "seed": options["seed"],
-        "loss": options["loss"],
+        "loss": Regression(loss) if "~" in loss else loss,
         "importance": {c: float(number(w, f"--importance {c}")) for c, w in weights.items()},
         "seconds": options["seconds"],
     }

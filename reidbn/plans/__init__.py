@@ -7,10 +7,11 @@ __getattr__ = face(
     {
         "ways": "Ways",
         "losses": "Margins",
+        "regression": "Regression",
         "plan": "Way ReleasePlan",
         "recommend": "recommend",
         "search": "Certificate",
         "targets": "Target",
     },
-    {"rising": "Bounds Direction bounds_of direction_of"},
+    {"rising": "Bounds Direction bounds_of direction_of", "wide": "WideSearch"},
 )

@@ -30,7 +30,7 @@ from reidbn.microdata.classes import Ints
 from reidbn.plans.exchange import Steps, grown, trimmed
 from reidbn.plans.losses import Separable
 from reidbn.plans.nodes import TIE, Flags, Looked, Release
-from reidbn.plans.search import Certificate, Search
+from reidbn.plans.search import Certificate, Search, beside
 from reidbn.plans.ways import Node
 from reidbn.progress import progress
 
@@ -69,8 +69,7 @@ class Emptying:
 def emptied(table: Release, search: Search, cells: int) -> Emptying:
     """Ways to release with at most so many cells emptied, from the best of the search on."""
     ways, least = table.ways, search.least
-    top = tuple(n - 1 for n in ways.shape)
-    start = ways.number(top if search.best is None else search.best.node)
+    start = ways.number(ways.top if search.best is None else search.best.node)
     lowest, low = _lowest(table, search, cells)
     queue = [(-1.0, start), *low]
     heapify(queue)
@@ -84,7 +83,7 @@ def emptied(table: Release, search: Search, cells: int) -> Emptying:
             if one is not None and one.keeps:
                 found.append(one)
                 loss, least = one.loss, min(least, one.loss)
-        for other in map(ways.number, _beside(node, top)):
+        for other in map(ways.number, beside(node, ways.top, (-1, 1))):
             if other not in waiting:
                 waiting.add(other)
                 heappush(queue, (loss, other))
@@ -106,8 +105,8 @@ def _lowest(table: Release, search: Search, cells: int) -> tuple[float, list[tup
         proof = bounds.run()
         if each == 1 and bounds.best is not None:
             lowest = bounds.least - proof.gap
-        low = sorted((one.loss, number) for number, one in bounds.seen.items() if one.keeps)
-        found |= {number: loss for loss, number in low[:MOST_STARTS]}
+        low = sorted((one.loss, node) for node, one in bounds.seen.items() if one.keeps)
+        found |= {table.ways.number(node): loss for loss, node in low[:MOST_STARTS]}
     return lowest, [(loss, number) for number, loss in found.items()]
 
 
@@ -133,14 +132,6 @@ def _taken(queue: list[tuple[float, int]], search: Search) -> Iterator[int]:
         yield heappop(queue)[1]
         if search.is_late():
             return
-
-
-def _beside(node: Node, top: Node) -> Iterator[Node]:
-    """One level finer or coarser in one column."""
-    for j, place in enumerate(node):
-        for other in (place - 1, place + 1):
-            if 0 <= other <= top[j]:
-                yield (*node[:j], other, *node[j + 1 :])
 
 
 def at(table: Release, node: Node, cells: int, steps: Steps) -> Looked | None:

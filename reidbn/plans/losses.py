@@ -27,9 +27,10 @@ from reidbn.microdata.generalise import left_out as without
 from reidbn.microdata.generalise import released_at
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.table import People
+from reidbn.plans.regression import Regression
 from reidbn.plans.ways import Array, Node, Option, Ways, sizes_at
 
-MOST_NODES = 1_000_000
+MOST_NODES = 1_000_000  # ways of which a number each is kept
 MOST_PAIRS = 2_000  # nodes that are counted for the bounds of losses of classes
 Flags = NDArray[np.bool_]
 
@@ -67,10 +68,14 @@ class Separable(Ways):
     def losses(self) -> Array:
         """The loss of every node when nobody is left out; who is left out loses no less."""
         total = np.zeros(self.shape)
-        for j, (option, cells) in enumerate(zip(self.options, self.cells, strict=True)):
-            mean = cells @ option.counts / self.people
+        for j, mean in enumerate(self.columns_lose()):
             total += mean.reshape([-1 if i == j else 1 for i in range(len(self.options))])
         return total.ravel()
+
+    def columns_lose(self) -> list[Array]:
+        """The loss of each column at each level when nobody is left out."""
+        return [cells @ option.counts / self.people
+                for option, cells in zip(self.options, self.cells, strict=True)]  # fmt: skip
 
     def loss(self, node: Node, left_out: Flags) -> float:
         lost = sum(float(self.cells[j][i] @ o.counts)
@@ -235,7 +240,7 @@ class ByFunction(Ways):
     function: Callable[[People], float]
 
     def losses(self) -> Array:
-        return np.full(len(self), -np.inf)
+        return np.full(self.size, -np.inf)
 
     def loss(self, node: Node, left_out: Flags) -> float:
         ladders = {o.name: o.ladder for o in self.options}
@@ -301,12 +306,12 @@ class Margins:
         return ByMargins(options, table, margins, budget)
 
 
-Loss = str | Margins | Callable[[People], float]
+Loss = str | Margins | Regression | Callable[[People], float]
 
 
 def name_of(loss: Loss) -> str:
     """The name of a loss, checked."""
-    if isinstance(loss, Margins):
+    if isinstance(loss, Margins | Regression):
         return str(loss)
     if not isinstance(loss, str):
         return _named(loss)
@@ -316,6 +321,11 @@ def name_of(loss: Loss) -> str:
             f"would be released"
         )
     return loss
+
+
+def is_of_cells(loss: Loss) -> bool:
+    """Whether it is a loss of each cell by itself."""
+    return isinstance(loss, str) and loss in SEPARABLE
 
 
 def ways_of(
@@ -331,18 +341,21 @@ def ways_of(
     `importance` weighs the columns; by default each counts alike.
     """
     size = prod(len(option.levels) for option in options)
-    if size > MOST_NODES:
+    if size > MOST_NODES and not is_of_cells(loss):
         raise TooLarge(
-            f"{size:,} combinations of levels; {MOST_NODES:,} can be searched. Keep a column as it "
-            f"is (keep=), drop one (drop=), or give hierarchies fewer levels"
+            f"{size:,} combinations of levels; {MOST_NODES:,} can be searched for the least "
+            f"{name_of(loss)}. Ask for a loss of each cell ({', '.join(SEPARABLE)}), keep a column "
+            f"as it is (keep=), drop one (drop=), or give hierarchies fewer levels"
         )
-    if importance and not (isinstance(loss, str) and loss in SEPARABLE):
+    if importance and not is_of_cells(loss):
         raise UsageError(
             f"importance= weighs columns of a loss of each cell ({', '.join(SEPARABLE)}); "
             f"{name_of(loss)} has no columns"
         )
     if isinstance(loss, Margins):
         return loss.on(options, people.table, budget)
+    if isinstance(loss, Regression):
+        return loss.on(options, people, budget)
     if not isinstance(loss, str):
         return ByFunction(options, people, loss)
     if loss in OF_CLASSES:

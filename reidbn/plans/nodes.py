@@ -63,6 +63,10 @@ class Looked:
     def keeps(self) -> bool:
         return self.left_out is not None
 
+    def without_people(self) -> Looked:
+        """The same, forgetting who is left out: what a proof needs of a way that is not taken."""
+        return self if self.left_out is None else replace(self, left_out=self.left_out[:0].copy())
+
 
 @dataclass(frozen=True, eq=False)
 class Release:

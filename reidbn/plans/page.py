@@ -138,7 +138,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     ]
     sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
     if custodian:
-        sections += [_kept(plan), _finer(plan), _others(plan)]
+        sections += [_kept(plan), _finer(plan), *([_others(plan)] if plan.has_front else [])]
     text = [sure, plan.least_by, *([] if custodian else [ONE_TABLE]), f"{SECOND}."]
     text += [] if custodian else [NOT_HELD]
     sections.append(Section("What proves it", text=text, bullets=_allowed(plan)))

@@ -151,7 +151,18 @@ class ReleasePlan:
         )  # fmt: skip
 
     @property
+    def has_front(self) -> bool:
+        """Whether the other ways that were looked at are at hand."""
+        return self._search.pareto
+
+    @property
     def _ways(self) -> tuple[Looked, ...]:
+        if not self.has_front:
+            raise UsageError(
+                "this plan keeps its best way alone, as with pareto=False, or of more than a "
+                "million combinations of levels: ask rb.recommend without pareto=False, with keep= "
+                "or drop= for some columns, for the front, its picture and options beside the best"
+            )
         return (*self._search.seen.values(), *self._emptied)
 
     @cached_property
@@ -227,7 +238,7 @@ class ReleasePlan:
         return table[~np.array(better)].sort_values("loss", ignore_index=True)
 
     def _bound(self, node: Node) -> float:
-        least = float(self._search.bound[self._table.ways.number(node)])
+        least = self._search.bound_of(node)
         return least if np.isfinite(least) else float("nan")
 
     @cached_property

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attacks.routes.arguments import names_of, probabilities_of
+from reidbn.attacks.routes.arguments import names_of, people_columns_of, probabilities_of, truth
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.placing import scenario_of
 from reidbn.calls import typed
 from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
 from reidbn.inference.cut import MOST
@@ -20,13 +21,14 @@ from reidbn.microdata.knowledge import Known
 from reidbn.microdata.proposed import propose_hierarchies
 from reidbn.microdata.table import People, refuse_emptied
 from reidbn.plans.emptying import emptied
-from reidbn.plans.losses import SEPARABLE, Loss, name_of, ways_of
+from reidbn.plans.losses import MOST_NODES, SEPARABLE, Loss, is_of_cells, name_of, ways_of
 from reidbn.plans.nodes import TIE, Looked, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
 from reidbn.plans.rising import Direction, direction_of
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import Target, targets_of
 from reidbn.plans.ways import options_of
+from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
 from reidbn.report.thresholds import cut_off
 
@@ -49,6 +51,7 @@ def recommend(
     seed: int | None = None,
     loss: Loss = "entropy",
     importance: Mapping[str, float] | None = None,
+    pareto: bool = True,
     release: str | None = None,
     seconds: float | None = None,
     **asked: Any,
@@ -63,13 +66,15 @@ def recommend(
     (rules such as "bands:5,10,20" too; "auto": rb.microdata.propose_hierarchies); a column without
     one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
     `empty_at_most` the share of cells that may be emptied in place of it (by a heuristic),
-    `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search.  With
+    `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search.  Without
+    `pareto` the plan keeps its best way alone, and no others for `plan.front` and pictures.  With
     `sample` that share of the people is drawn first (by the `seed`; without one so that nobody can
     draw it again), and the others are not released; targets are about those who are
     (`plan.sampled` tells both sides).  The
     `loss` is "entropy" or "granularity" (columns weighed by `importance`), "discernibility",
-    "average-class", tables that researchers make (rb.plans.Margins(("age", "sex"))), all of them 0
-    to 1, or a function of the people as they would be released.
+    "average-class", tables that researchers make (rb.plans.Margins(("age", "sex"))) or a regression
+    (rb.plans.Regression("income ~ age + sex")), all of them 0 to 1, or a function of the people as
+    they would be released.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], ["sex", "race"])
     >>> plan = recommend(people, target="k=2")
@@ -79,10 +84,16 @@ def recommend(
     _checked_table(people)
     targets = targets_of(target, release)
     _refuse_secrets(people, targets)
-    asked = {"known": known, "population": population, **asked}
-    whole, people = people, people if sample is None else _drawn(people, sample, seed)
-    bases, targets = _bases(people, attack, scenario, targets, **asked)
-    as_read = bases if sample is None else _bases(whole, attack, scenario, (), **asked)[0]
+    asked = {"known": known, "population": population, "scenario": scenario, **asked}
+    whole = people
+    if sample is None:
+        bases, targets = _bases(people, attack, targets, **asked)
+        as_read = bases
+    else:
+        people = _drawn(people, sample, seed)
+        asked = _said_of_all(whole, attack, asked)
+        as_read = _bases(whole, attack, (), **asked)[0]
+        bases, targets = _bases(people, attack, targets, **_of_the_drawn(whole, people, asked))
     if isinstance(hierarchies, str):
         if hierarchies != "auto":
             raise UsageError(f'hierarchies="{hierarchies}"; give {{column: rule}}, or "auto"')
@@ -92,18 +103,19 @@ def recommend(
         raise UsageError("suppress_at_most=1 leaves nobody; give a share, such as 0.02")
     cells = probabilities_of([empty_at_most], "empty_at_most")[0]
     named = name_of(loss)
-    if cells:
-        _refuse_emptying(people, targets, loss)
     options = options_of(
         people, hierarchies, keep=names_of(keep, "keep"), drop=names_of(drop, "drop")
     )
     budget, rows = floor(share * len(people) + 1e-9), rows_of(people, options)
     ways = ways_of(people, options, loss, importance, rows, budget)
+    if cells:
+        _refuse_emptying(people, targets, loss, ways.size)
     table = Release(
         people, options, ways, targets, bases, budget, rows,
         {t.key: _direction(bases, t) for t in targets},
     )  # fmt: skip
-    search = Search(ways, table.look, table.falls, seconds)
+    kind = WideSearch if ways.size > MOST_NODES else Search
+    search = kind(ways, table.look, table.falls, seconds, truth(pareto, "pareto"))
     with fits_kept():
         certificate, best = search.run(), search.best
         some = None
@@ -118,7 +130,7 @@ def recommend(
     also = () if some is None else tuple(one for one in some.found if one is not best)
     best, results = _looked_at_again(table, best)
     if best.emptied is None:
-        search.seen[ways.number(best.node)] = best
+        search.seen[best.node] = best
     else:
         also = (*also, best)
     return ReleasePlan(people, targets, named, certificate, table, search, best, results,
@@ -148,14 +160,20 @@ def _refuse_secrets(people: People, targets: Sequence[Target]) -> None:
             )
 
 
-def _refuse_emptying(people: People, targets: Sequence[Target], loss: Loss) -> None:
+def _refuse_emptying(people: People, targets: Sequence[Target], loss: Loss, ways: int) -> None:
     """Raise where cells cannot be emptied, or what that loses is not counted."""
+    if ways > MOST_NODES:
+        raise UsageError(
+            f"empty_at_most= is for up to {MOST_NODES:,} combinations of levels, and these are "
+            f"{ways:,}: leave it out, keep a column as it is (keep=), drop one (drop=), or give "
+            f"hierarchies fewer levels"
+        )
     if not people.is_partition:
         raise UsageError(
             "empty_at_most= empties cells of tables whose values match themselves alone: read the "
             'table with missing="value", and release columns at one level'
         )
-    if loss not in SEPARABLE:
+    if not is_of_cells(loss):
         raise UsageError(
             f"empty_at_most= goes with a loss of each cell ({', '.join(SEPARABLE)}); "
             f"{name_of(loss)} has none"
@@ -197,8 +215,27 @@ def _drawn(people: People, sample: float, seed: int | None) -> People:
     return people.take(np.sort(rows))
 
 
+def _said_of_all(people: People, attack: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said of each person of the table, held against all of them."""
+    said = dict(asked)
+    if attack is not None and said["known"] is not None and said["scenario"] is None:
+        said |= {"known": None, "scenario": scenario_of(people, said["known"])}
+    if said.get("subject") is not None:
+        said["subject"] = people_columns_of(said["subject"], people)
+    return said
+
+
+def _of_the_drawn(whole: People, drawn: People, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Of that, what is about those who were drawn; a scenario finds them by itself."""
+    if asked.get("subject") is None:
+        return dict(asked)
+    rows = drawn.rows_in(whole)
+    own = {name: getattr(values, "iloc", values)[rows] for name, values in asked["subject"].items()}
+    return {**asked, "subject": own}
+
+
 def _bases(
-    people: People, attack: Any, scenario: Any, targets: tuple[Target, ...], **asked: Any
+    people: People, attack: Any, targets: tuple[Target, ...], *, scenario: Any, **asked: Any
 ) -> tuple[dict[str, Assessment], tuple[Target, ...]]:
     """The table as it is under every attack and scenario, and each target under each of them."""
     named = {name: value for name, value in asked.items() if value is not None}

@@ -10,12 +10,14 @@ The second holds where hierarchies nest and every target is about classes or an 
 was shown (rising.py).  From each node that is not skipped a path leads up to the coarsest one;
 halving it finds where the targets begin to be kept, and one failure there answers for every finer
 node at once.
+
+Of up to a million nodes a number is kept of each; more are gone through as they come (wide.py).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,6 +45,8 @@ class Certificate:
     """How much less than the best one a node that is not settled could lose, at most."""
     seconds: float
     out_of_time: bool = False
+    too_many: bool = False
+    """Whether there were more ways than can be gone through."""
     tried: int | None = None
     """Ways at which single cells were emptied; None where that was not allowed."""
 
@@ -63,7 +67,8 @@ class Certificate:
                 f"{looked}. {rest}. At {self.tried:,} ways cells were emptied by a heuristic, "
                 f"which proves nothing: other cells could lose up to {self.gap:.3g} less."
             )
-        late = ", because the time was up" if self.out_of_time else ""
+        late = ", because there are more than can be gone through" if self.too_many else ""
+        late = ", because the time was up" if self.out_of_time else late
         less = f"up to {self.gap:.3g} less could be lost there"
         if not np.isfinite(self.gap):
             less = "how much less could be lost there is not known"
@@ -80,12 +85,14 @@ class Search:
     prunes: bool
     """Whether a node that fails may answer for the finer ones."""
     seconds: float | None = None
+    pareto: bool = True
+    """Whether who is left out stays at hand for the ways that are not the best."""
     best: Looked | None = None
-    seen: dict[int, Looked] = field(default_factory=dict)
+    seen: dict[Node, Looked] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.bound: Array = self.ways.losses()
-        self.fails: NDArray[np.bool_] = np.zeros(len(self.ways), dtype=bool)
+        self.fails: NDArray[np.bool_] = np.zeros(self.ways.size, dtype=bool)
         self.start = time.monotonic()
 
     @property
@@ -94,29 +101,36 @@ class Search:
 
     def run(self) -> Certificate:
         """Look at nodes until the best one is found, or the time is up."""
-        late = False
-        for number in progress(self._pending(), "looking at ways to release"):
+        for node in progress(self._pending(), "looking at ways to release"):
             if self.is_late():
-                late = True
-                break
-            self._climb(number)
-        return self._certificate(late=late)
+                return self._certificate(late=True)
+            self._climb(node)
+        return self._certificate(late=False)
 
-    def _pending(self) -> Iterator[int]:
+    def _pending(self) -> Iterator[Node]:
         """Nodes that are not settled, the one that loses least first."""
         at_first = self.bound.copy()
         for number in np.argsort(at_first, kind="stable").tolist():
             if at_first[number] >= self.least - TIE:
                 return
-            while not self._is_settled(number):
+            node = self.ways.node(number)
+            while not self._is_settled(node):
                 if self.bound[number] >= self.least - TIE:
                     break
-                yield number
+                yield node
                 if self.is_late():
                     return
 
-    def _is_settled(self, number: int) -> bool:
-        return bool(self.fails[number]) or number in self.seen
+    def _is_settled(self, node: Node) -> bool:
+        return node in self.seen or self.has_failed(node)
+
+    def has_failed(self, node: Node) -> bool:
+        """Whether it is known without a look that it cannot keep the targets."""
+        return bool(self.fails[self.ways.number(node)])
+
+    def bound_of(self, node: Node) -> float:
+        """What a node loses at least."""
+        return float(self.bound[self.ways.number(node)])
 
     def is_late(self) -> bool:
         """Whether the time is up."""
@@ -129,13 +143,13 @@ class Search:
             return None
         return max(self.seconds - (time.monotonic() - self.start), 0.0)
 
-    def _climb(self, number: int) -> None:
+    def _climb(self, node: Node) -> None:
         """Halve the way from a node to the coarsest one."""
-        path = self._path(number)
-        low, high = 0, len(path) - 1
         if not self.prunes and self.best is not None:
-            self._at(number)
+            self._at(node)
             return
+        path = self._path(node)
+        low, high = 0, len(path) - 1
         while low < high:
             middle = (low + high) // 2
             if self._at(path[middle]):
@@ -145,45 +159,41 @@ class Search:
             if self.is_late():
                 return
         self._at(path[low])
-        if not self._is_settled(number):
-            self._at(number)
+        if not self._is_settled(node):
+            self._at(node)
 
-    def _path(self, number: int) -> list[int]:
+    def _path(self, node: Node) -> list[Node]:
         """From a node up, each step the one that loses least."""
-        node, path = list(self.ways.node(number)), [number]
-        top = [n - 1 for n in self.ways.shape]
-        while node != top:
-            ways = []
-            for j, most in enumerate(top):
-                if node[j] < most:
-                    step = self.ways.number((*node[:j], node[j] + 1, *node[j + 1 :]))
-                    ways.append((float(self.bound[step]), j, step))
-            _, j, step = min(ways)
-            node[j] += 1
-            path.append(step)
+        path = [node]
+        while steps := list(beside(path[-1], self.ways.top, (1,))):
+            path.append(min(steps, key=self.bound_of))
         return path
 
-    def _at(self, number: int) -> bool:
+    def _at(self, node: Node) -> bool:
         """Whether a node keeps the targets, looked at once."""
-        if self.fails[number]:
+        if self.has_failed(node):
             return False
-        if number not in self.seen:
-            found = self.look(self.ways.node(number))
-            self.seen[number] = found
+        if node not in self.seen:
+            found = self.look(node)
+            self.seen[node] = found if self.pareto else found.without_people()
             if found.keeps and found.loss < self.least - TIE:
                 self.best = found
-            coarser = tuple(slice(i, None) for i in found.node)
-            bound = self.bound.reshape(self.ways.shape)[coarser]
-            np.maximum(bound, self.ways.coarser_lose(found.node), out=bound)
-            if found.finer_fail:
-                finer = tuple(slice(0, i + 1) for i in found.node)
-                self.fails.reshape(self.ways.shape)[finer] = True
-        return self.seen[number].keeps
+            self._learn(found)
+        return self.seen[node].keeps
+
+    def _learn(self, found: Looked) -> None:
+        """What a look says of other nodes."""
+        coarser = tuple(slice(i, None) for i in found.node)
+        bound = self.bound.reshape(self.ways.shape)[coarser]
+        np.maximum(bound, self.ways.coarser_lose(found.node), out=bound)
+        if found.finer_fail:
+            finer = tuple(slice(0, i + 1) for i in found.node)
+            self.fails.reshape(self.ways.shape)[finer] = True
 
     def _certificate(self, *, late: bool) -> Certificate:
         skipped = {}
-        seen = np.zeros(len(self.ways), dtype=bool)
-        seen[list(self.seen)] = True
+        seen = np.zeros(self.ways.size, dtype=bool)
+        seen[[self.ways.number(node) for node in self.seen]] = True
         failed = self.fails & ~seen
         worse = ~seen & ~failed & (self.bound >= self.least - TIE)
         for why, which in ((COARSER_FAILS, failed), (LOSES_MORE, worse)):
@@ -191,12 +201,21 @@ class Search:
                 skipped[why] = int(which.sum())
         open_ = ~seen & ~failed & ~worse
         lowest = self.bound.copy()
-        for number, found in self.seen.items():
+        for node, found in self.seen.items():
+            number = self.ways.number(node)
             lowest[number] = max(lowest[number], found.at_least)
             unsure = not found.is_sure and not self.fails[number]
             open_[number] = unsure and lowest[number] < self.least - TIE
         gap = self.least - float(lowest[open_].min()) if open_.any() else 0.0
         return Certificate(
-            len(self.ways), len(self.seen), skipped, int(open_.sum()), gap,
+            self.ways.size, len(self.seen), skipped, int(open_.sum()), gap,
             time.monotonic() - self.start, late,
         )  # fmt: skip
+
+
+def beside(node: Node, top: Node, steps: Sequence[int]) -> Iterator[Node]:
+    """One column by so many levels coarser (1) or finer (-1)."""
+    for j, place in enumerate(node):
+        for other in (place + step for step in steps):
+            if 0 <= other <= top[j]:
+                yield (*node[:j], other, *node[j + 1 :])

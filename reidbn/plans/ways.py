@@ -116,8 +116,15 @@ class Ways(ABC):
     def shape(self) -> tuple[int, ...]:
         return tuple(len(option.levels) for option in self.options)
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many nodes there are; more than a `len` can say where columns are many."""
         return prod(self.shape)
+
+    @property
+    def top(self) -> Node:
+        """The coarsest node."""
+        return tuple(n - 1 for n in self.shape)
 
     def node(self, number: int) -> Node:
         return tuple(int(i) for i in np.unravel_index(number, self.shape))

@@ -214,7 +214,9 @@ def sparse(folder):
             "scenario": None, "population": None,
             "hierarchies": {"age": rb.microdata.Bands(5, 10)}, "suppress_at_most": 0.2,
             "empty_at_most": 0.1, "keep": (), "drop": (), "sample": 0.9, "seed": 1,
-            "loss": "entropy", "importance": None, "release": None, "seconds": 5.0}),
+            "loss": "entropy", "importance": None, "pareto": True, "release": None,
+            "seconds": 5.0}),
+        "plans.Regression": (rb.plans.Regression, {"formula": "age ~ sex"}),
         "datasets.synthetic_ehr": (rb.datasets.synthetic_ehr, {"n": 20, "seed": 1}),
         "datasets.synthetic_families": (rb.datasets.synthetic_families, {
             "families": 3, "seed": 1, "here": 0.8, "in_release": 0.7, "completeness": 0.9,
