@@ -127,6 +127,21 @@ def test_a_page_is_printed_on_one_sheet(name, browser, pages, tmp_path):
     assert len(re.findall(rb"/Type\s*/Page\b", text)) == 1
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_page_is_printed_on_one_sheet_whatever_is_seen_or_done(width, browser, pages, tmp_path):
+    browser.open(pages["people"], width, 1000)
+    names = [n["name"] for n in browser.say("reidbn.held.nodes") if not n["helper"]]
+    sheets = {}
+    for at in (f"{what}.{name}=yes" for what in ("see", "do") for name in names):
+        browser.say(f"location.hash = '{at}'")
+        browser.say("new Promise(done => setTimeout(done, 60))")
+        browser.printed(tmp_path / "p.pdf")
+        text = (tmp_path / "p.pdf").read_bytes()
+        sheets[at] = len(re.findall(rb"/Type\s*/Page\b", text))
+    assert len(sheets) > 10
+    assert {*sheets.values()} == {1}, sheets
+
+
 @pytest.mark.parametrize("name", ["breakfast", "insider-decides", "people"])
 @pytest.mark.parametrize("width", [1024, 1280, 1600])
 def test_the_graph_fits_its_sheet_and_sliders_that_fit_the_window_stay(name, width, browser, pages):

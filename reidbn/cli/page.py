@@ -9,13 +9,14 @@ import click
 from reidbn.cli._examples import examples
 from reidbn.cli._options import FILE, print_json, typed_options
 from reidbn.cli._question import Call, asks
-from reidbn.cli._tables import QI, read_people, reading
+from reidbn.cli._tables import QI, read_people, reading, say_about
 from reidbn.cli.assess import asked_of_people, of_people
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
     from reidbn.attacks.routes.assessment import Assessment
+    from reidbn.microdata.table import People
 
 _TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "level", "tidy",
           "delimiter", "allow_direct")  # fmt: skip
@@ -35,13 +36,15 @@ _TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "le
 @click.option("--qi", multiple=True, metavar="A,B,C", help=QI)
 @reading(*_TABLE)
 @of_people
+@click.option("--title", metavar="TEXT", default="", help="What it was made for: stands on top.")
+@click.option("--recipient", metavar="TEXT", help="Who receives the data, as the page states it.")
 @click.option(
     "--ledger",
     type=FILE,
     metavar="FILE",
     help="What was released; a table under 10 people apart prints that.",
 )
-def page(asked: Call, output: str | None, assess: str | None, **table: Any) -> None:
+def page(asked: Call, output: str | None, assess: str | None, title: str, **table: Any) -> None:
     """Write ATTACK (a model's name or file) as a page: sliders, its graph alive, the answer.
 
     One HTML file of under 300 kB, which asks nothing of any network. QUESTION is the first that it
@@ -60,22 +63,30 @@ def page(asked: Call, output: str | None, assess: str | None, **table: Any) -> N
             "model file, or leave --beyond-range out",
         )
     place = output or f"{model.name}.html"
+    notes: dict[str, list[str]] = {}
     if assess is None:
         if typed := typed_options(table):
             raise UsageError(f"{typed[0]} is about a table: add --assess TABLE")
-        path = model.page(place, asked.question, **how)
+        path = model.page(place, asked.question, title=title, **how)
     else:
-        path = _of_people(model, asked, assess, table).page(place, ledger=table["ledger"])
+        people = _people(asked, assess, table)
+        result = _of_people(model, people, asked, table)
+        context = {"recipient": table["recipient"]} if table["recipient"] else {}
+        path = result.page(place, title=title, context=context, ledger=table["ledger"])
+        notes = {"notes": [*people.notes, *result.notes]}
+        if not asked.as_json:
+            say_about(people)
+            for note in result.notes:
+                click.echo(f"Note: {note}")
     if asked.as_json:
-        print_json({"attack": model.name, "file": str(path), "bytes": path.stat().st_size})
+        about = {"attack": model.name, "file": str(path), "bytes": path.stat().st_size}
+        print_json(about | notes)
     else:
         click.echo(str(path))
 
 
-def _of_people(model: Attack, asked: Call, place: str, table: dict[str, Any]) -> Assessment:
-    """The assessment whose people stand behind the page."""
-    import reidbn as rb
-
+def _people(asked: Call, place: str, table: dict[str, Any]) -> People:
+    """The people who stand behind the page."""
     if asked.question or asked.how["subject"]:
         what = "QUESTION" if asked.question else "--subject"
         raise UsageError(
@@ -83,7 +94,13 @@ def _of_people(model: Attack, asked: Call, place: str, table: dict[str, Any]) ->
         )
     if not table["qi"]:
         raise UsageError("--assess needs --qi, the columns of the table that an attacker may know")
-    people = read_people(place, table["qi"], **{name: table[name] for name in _TABLE})
+    return read_people(place, table["qi"], **{name: table[name] for name in _TABLE})
+
+
+def _of_people(model: Attack, people: People, asked: Call, table: dict[str, Any]) -> Assessment:
+    """The assessment of them."""
+    import reidbn as rb
+
     how = {name: asked.how[name] for name in ("set", "given", "do")}
     result: Assessment = rb.assess(model, people, **asked_of_people(table), **how)
     return result

@@ -194,16 +194,19 @@ const Engine = (() => {
       return {vars: this.faces, faces: this.faces, table: Float64Array.from(law), child: {name: "~people"}, sizes: this.sizes};
     }
 
-    // The largest (sign 1) or least (-1) sum of gains over all laws in a cell.
+    // The largest (sign 1) or least (-1) sum of gains over all laws in a cell; what the attack rules
+    // out has no chance in any.
     most(cell, gain, order, sign) {
       let total = 0, room = 1;
       cell.at.forEach((at, i) => {
+        if (!this.mean[i]) return;
         const low = Math.max(0, this.edges[at] - 1e-9);
         total += low * gain[i];
         room -= low;
       });
       for (let k = 0; k < order.length && room > 0; k++) {
         const i = order[sign > 0 ? k : order.length - 1 - k], at = cell.at[i];
+        if (!this.mean[i]) continue;
         const more = Math.min(room, this.edges[at + 1] + 1e-9 - Math.max(0, this.edges[at] - 1e-9));
         total += more * gain[i];
         room -= more;
@@ -578,6 +581,12 @@ const Engine = (() => {
       return {joint: of(both), evidence: Object.keys(given).length ? of(found.weight) : left.map(() => 1)};
     }
 
+    // Whether what is seen is likelier of some people than of others.
+    parts({evidence}) {
+      const mine = evidence.filter((_, i) => this.people.mean[i]);
+      return mine.some(e => Math.abs(e - mine[0]) > HAIR);
+    }
+
     // Between what shares of people are above a level, and the share by the middles of the cells.
     // A person is above it where sum_f law(f) (joint(f) - level evidence(f)) > 0; of a cell the least
     // and the largest such sum decide, over all laws in it.
@@ -597,10 +606,33 @@ const Engine = (() => {
       return {low: low ? low / (low + others) : 0, high: high / (high + under || 1), share: mine / all};
     }
 
-    // How far the mean over people may be from the library's: of chances, as a bound.
-    error(evidence) {
-      const own = this.payload.people.error;
-      return evidence >= 1 ? own : evidence > own ? Math.min(1, own / (evidence - own)) : 1;
+    // How far the mean over people may be from the library's, as a bound: of chances.
+    error({joint, evidence}) {
+      const sum = gains => this.people.mean.reduce((total, p, i) => total + p * gains[i], 0);
+      const p = sum(joint) / sum(evidence);
+      if (!(sum(evidence) > this.payload.people.error)) return 1;
+      return Math.max(this.farthest(joint, evidence, p, 1) - p, p - this.farthest(joint, evidence, p, -1));
+    }
+
+    // The largest (sign 1) or least mean of joint over mean of evidence that the true mean law can give.
+    // All that is known of it is that a share of it, at most, lies elsewhere than on the page: that share
+    // comes from where a state of the faces adds least to the best ratio so far, and goes where one adds
+    // most, until no ratio is better (Dinkelbach).
+    farthest(joint, evidence, start, sign) {
+      const law = this.people.mean, can = law.map((_, i) => i).filter(i => law[i]);
+      let best = start;
+      for (;;) {
+        const gain = i => sign * (joint[i] - best * evidence[i]), order = [...can].sort((a, b) => gain(b) - gain(a));
+        const moved = [...law];
+        let left = this.payload.people.error;
+        for (const i of order.slice(1).reverse()) {
+          const some = Math.min(left, moved[i]);
+          [moved[i], moved[order[0]], left] = [moved[i] - some, moved[order[0]] + some, left - some];
+        }
+        const sum = gains => moved.reduce((total, p, i) => total + p * gains[i], 0), next = sum(joint) / sum(evidence);
+        if (!(sign * (next - best) > HAIR)) return best;
+        best = next;
+      }
     }
   }
 

@@ -3,8 +3,10 @@
   const held = JSON.parse(document.getElementById("held").textContent);
   const words = held.words, model = new Engine.Model(held), drawn = held.drawn;
   const $ = id => document.getElementById(id);
-  const SHEET = [970, 1355]; // px of one sheet of A4, with the margins and the zoom of print in page.css
-  const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, PATIENCE = 4000, MOST_USES = 5, SVG = "http://www.w3.org/2000/svg";
+  const SHEET = [718, 1003]; // px of one sheet of A4, without the margins of print in page.css
+  const SPARE = 30; // px: a line that paper breaks elsewhere
+  const ZOOMS = [0.74, 0.7, 0.66, 0.62, 0.58, 0.54, 0.5], DRAWN = 0.5; // of print, and what is left of the picture then, at least
+  const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, PATIENCE = 4000, MOST_USES = 5, WIDE = 1 / 3, SVG = "http://www.w3.org/2000/svg";
 
   // -- words and numbers ----------------------------------------------------------------------------
 
@@ -26,12 +28,21 @@
     return `${(100 * p).toFixed(p < 0.01 ? 2 : 1)}\u00a0%`;
   }
 
+  // No less than a chance, in the digits that are shown of it.
+  function atMost(p) {
+    const step = p >= 0.01 ? 1e-3 : p >= 1e-3 ? 1e-4 : 10 ** (Math.floor(Math.log10(p || 1)) - 1);
+    return Math.min(1, +(Math.ceil(p / step - 1e-9) * step).toPrecision(12));
+  }
+
   // What only rounding keeps from certain is certain.
   const settled = p => (p > 1 - 4e-15 ? 1 : p);
   const brief = p => (p > 0 && p < 0.001 ? "<0.1\u00a0%" : percent(p));
 
   // A difference of chances; "%" alone would leave open of what.
-  const points = x => say("points", {n: short(+(100 * x).toPrecision(2))});
+  function points(x) {
+    const n = short(+(100 * atMost(x)).toPrecision(x < 0.1 ? 2 : 3));
+    return say(n === "1" ? "point" : "points", {n});
+  }
 
   // A number as people write it: 0.1 and 0,1 and .1 and 10 % and 1,000; null where it is none.
   function written(text) {
@@ -82,6 +93,7 @@
   const fresh = () => ({question: 0, set: model.start(), see: {...held.start.see}, do: {...held.start.do}});
   let now = fresh(), before = null, mode = "see", guesses = [], hiding = false, revealed = null;
   const START_LEVEL = 0.09;
+  const TICKS = [0, 0.01, 0.05, 0.2, 0.5, 1];  // of the bar of a chance: its scale never moves, and is wide where chances are small
 
   const question = () => held.questions[now.question];
   const seen = () => model.given(question(), now.see);
@@ -92,7 +104,9 @@
     try {
       const all = whole ? model.all(state.set, model.given(q, state.see), state.do) : {};
       const own = model.ask(state.set, q, state.see, state.do);
-      return {...all, ...own, error: held.people ? model.error(own.evidence) : 0};
+      if (!held.people) return {...all, ...own, error: 0};
+      const faces = model.byFaces(state.set, q, state.see, state.do);
+      return {...all, ...own, error: model.error(faces), parts: model.parts(faces)};
     } catch (problem) {
       if (!(problem instanceof Refused)) throw problem;
       return {refused: say(problem.key, problem.said)};
@@ -143,10 +157,10 @@
 
   // -- a slider's places and values ---------------------------------------------------------------------
 
-  const isWide = p => !p.chance && p.high - p.low >= 1000;
+  const isLong = p => !p.chance && p.high - p.low >= 1000;
   const toPlace = (p, x) => {
     if (p.stops) return p.stops.reduce((best, s, i) => (Math.abs(s - x) < Math.abs(p.stops[best] - x) ? i : best), 0);
-    const share = isWide(p) ? Math.log1p(x - p.low) / Math.log1p(p.high - p.low) : (x - p.low) / (p.high - p.low);
+    const share = isLong(p) ? Math.log1p(x - p.low) / Math.log1p(p.high - p.low) : (x - p.low) / (p.high - p.low);
     return share * STEPS;
   };
   const toValue = (p, place) => {
@@ -154,9 +168,9 @@
     const share = place / STEPS;
     if (share <= 0) return p.low;
     if (share >= 1) return p.high;
-    const x = isWide(p) ? p.low + Math.expm1(share * Math.log1p(p.high - p.low)) : p.low + share * (p.high - p.low);
+    const x = isLong(p) ? p.low + Math.expm1(share * Math.log1p(p.high - p.low)) : p.low + share * (p.high - p.low);
     if (p.whole) return Math.round(x);
-    if (isWide(p)) return +x.toPrecision(3);
+    if (isLong(p)) return +x.toPrecision(3);
     const step = 10 ** (Math.floor(Math.log10(p.high - p.low)) - 3);  // what a hand can mean
     return Math.min(p.high, Math.max(p.low, +(Math.round(x / step) * step).toPrecision(12)));
   };
@@ -170,6 +184,7 @@
     const choose = make("select", {"aria-label": words.question, onchange: e => {
       now.question = +e.target.value;
       before = null;
+      parts.kept.textContent = "";
       update();
     }});
     held.questions.forEach((q, i) => choose.append(make("option", {value: i, text: labelOf(q)})));
@@ -185,15 +200,17 @@
     parts.dots = drawIn("svg", {class: "dots", viewBox: "0 0 500 100", preserveAspectRatio: "xMinYMin", role: "img"});
     parts.dotsSaid = make("p", {class: "dots-said"});
     parts.guess = make("div", {class: "guess"});
+    parts.kept = make("span", {role: "status"});
+    parts.was = make("p", {class: "note secret"});
     $("answer").append(
       make("h2", {id: "answer-title", text: words.answer}),
       make("div", {class: "asks"}, ...(held.questions.length > 1 ? [choose] : []),
         parts.predict,
-        make("button", {text: words.remember, onclick: () => { before = structuredClone(now); update(); }}),
-        make("button", {text: words.reset, onclick: startAgain})),
+        make("button", {text: words.remember, onclick: keepBefore}),
+        make("button", {text: words.reset, onclick: startAgain}), parts.kept),
       make("div", {class: "answer"},
         make("div", {}, parts.number, parts.sentence, parts.note, parts.warn, parts.left,
-          make("div", {class: "compare"}, parts.track, parts.scale)),
+          make("div", {class: "compare"}, parts.track, parts.scale, parts.was)),
         make("div", {class: "secret"}, parts.dots, parts.dotsSaid)),
       parts.guess);
     parts.guess.hidden = true;
@@ -202,10 +219,18 @@
     new IntersectionObserver(([met]) => parts.sticky.classList.toggle("on", !met.isIntersecting)).observe(parts.number);
   }
 
+  // What is now is what comes is held against; and it is said, for nothing else is to be seen of it yet.
+  function keepBefore() {
+    before = structuredClone(now);
+    const result = update();
+    parts.kept.textContent = result.refused || Number.isNaN(result.p) || hiding ? words.kept : say("kept_at", {p: numberOf(result)});
+  }
+
   // Everything as the page was opened: what was asked, the threshold, and what a click means, too.
   function startAgain() {
     now = fresh();
     before = revealed = null;
+    parts.kept.textContent = "";
     level = START_LEVEL;
     guesses = [];
     hide(false);
@@ -226,21 +251,28 @@
       ...Object.entries(now.see).map(([node, state]) => say("is", {node, state}))];
     const done = Object.entries(now.do).map(([node, state]) => say("is", {node, state}));
     const error = q.scale ? short(result.error * (q.scale.high - q.scale.low)) : points(result.error);
-    const key = held.people ? {rough: "sentence_rough", open: "sentence_open"}[roughly(result, q)] ?? "sentence_people" : q.scale ? "sentence_mean" : "sentence";
+    const sure = result.error < 1e-9 ? "sentence_all" : result.parts ? "sentence_seen" : "sentence_people";
+    const key = held.people ? {rough: "sentence_rough", open: "sentence_open"}[roughly(result, q)] ?? sure : q.scale ? "sentence_mean" : "sentence";
     return say(key, {asked: inQuotes(q), p: shownValue(result.value, q), error, people: held.people ? about() : "", high: percent(highest(result))})
       + (known.length ? say("given", {known: listed(known)}) : "")
       + (done.length ? say("done", {done: listed(done)}) : "") + ".";
   }
 
   // How little rounding leaves of an answer about people: only what it is at most, or nothing.
-  const highest = result => Math.min(1, result.p + result.error);
+  const highest = result => atMost(Math.min(1, result.p + result.error));
   const roughly = (result, q) => (q.scale || !held.people || result.refused || !(result.error >= result.p) ? "" : highest(result) < 1 ? "rough" : "open");
+
+  // The answer as the large number says it.
+  function numberOf(result) {
+    const rough = roughly(result, question());
+    return rough === "open" ? "\u2014" : rough ? say("up_to", {p: percent(highest(result))}) : shownValue(result.value, question());
+  }
 
   function showAnswer(result, old) {
     const q = question(), good = !result.refused && !Number.isNaN(result.p), rough = good ? roughly(result, q) : "";
     const upTo = rough ? highest(result) : result.p;
     parts.choose.value = String(now.question);
-    const said = hiding ? "?" : rough === "open" || !good ? "—" : rough ? say("up_to", {p: percent(upTo)}) : shownValue(result.value, q);
+    const said = hiding ? "?" : good ? numberOf(result) : "—";
     const small = good && !q.scale && !rough && !hiding ? oneIn(result.p) : "";
     parts.number.replaceChildren(said, ...(small ? [make("small", {text: small})] : []));
     const wasSaid = old && !old.refused && !Number.isNaN(old.p) && !roughly(old, q) ? say("was", {p: shownValue(old.value, q)}) : "";
@@ -250,6 +282,7 @@
     const notes = [...held.cut], beside = besides();
     if (beside.length) notes.push(say("alone", {done: listed(Object.keys(now.do).filter(n => faces.has(n))), others: listed(beside)}));
     if (held.left_out.length) notes.push(say("left_out", {names: listed(held.left_out), model: held.name}));
+    if (byKnown(Object.keys(q.wanted))) notes.push(words.by_known);
     if (good && q.counts) notes.push(say(atStart() ? "by_counts" : "by_counts_there", {low: percent(q.counts[0]), high: percent(q.counts[1])}));
     if (good && q.story && !Object.keys(now.see).length && !Object.keys(now.do).length) notes.push(`${q.story.replace(/\.$/, "")}.`);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
@@ -257,8 +290,8 @@
     if (held.example && !held.people) notes.push(words.person);
     parts.note.textContent = hiding ? "" : notes.join(" ");
     const was = old && !old.refused && !Number.isNaN(old.p) ? old : null;
-    const most = q.scale ? q.scale.high : topOf(Math.max(good ? upTo : 0, was ? was.p : 0));
-    const least = q.scale ? q.scale.low : 0, wide = x => `${(100 * (x - least)) / (most - least || 1)}%`;
+    const least = q.scale ? q.scale.low : 0, most = q.scale ? q.scale.high : 1;
+    const wide = x => `${100 * (q.scale ? (x - least) / (most - least || 1) : Math.sqrt(x))}%`;
     parts.track.replaceChildren();
     if (good) {
       const bar = make("i");
@@ -271,18 +304,19 @@
       ghost.style.width = wide(was.value);
       parts.track.append(ghost);
     }
-    parts.track.setAttribute("aria-label", `${words.now} ${said}` + (was && !hiding ? `, ${words.before} ${shownValue(was.value, q)}` : ""));
-    parts.scale.replaceChildren(
-      make("span", {text: q.scale ? short(least) : "0"}),
-      make("span", {text: was ? `${words.before}: ${shownValue(was.value, q)}` : ""}),
-      make("span", {text: q.scale ? short(most) : percent(most)}));
+    parts.track.setAttribute("aria-label", `${words.now} ${said}` + (was && !hiding ? `, ${words.before} ${numberOf(was)}` : ""));
+    parts.scale.replaceChildren(...(q.scale ? [least, most] : TICKS).map(x => {
+      const tick = make("span", {text: q.scale ? short(x) : `${100 * x}\u00a0%`});
+      tick.style.left = wide(x);
+      return tick;
+    }));
+    parts.was.textContent = was ? say("before_was", {p: numberOf(was)}) : "";
     showDots(good && !q.scale && rough !== "open" ? upTo : null, rough);
     told(parts.sentence.textContent);
   }
 
+  const byKnown = names => names.some(n => drawn.cards.some(card => card.name === n && card.note));
   const atStart = () => { const then = fresh(); return ["set", "see", "do"].every(what => JSON.stringify(now[what]) === JSON.stringify(then[what])); };
-
-  const topOf = p => [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].find(top => p <= top * 0.98) ?? 1;
 
   // Other boxes that hang on the same people as one that is brought about, and stay as they were.
   const besides = () => {
@@ -294,7 +328,7 @@
     parts.dots.style.display = p === null ? "none" : "";
     parts.dotsSaid.textContent = "";
     if (p === null) return;
-    const count = p >= 0.02 || p === 0 ? 100 : 1000, on = p * count < 1 ? 0 : Math.round(p * count);
+    const count = p >= 0.02 || p === 0 ? 100 : 1000, on = rough ? Math.ceil(p * count - 1e-9) : p * count < 1 ? 0 : Math.round(p * count);
     const across = count === 100 ? 20 : 50, step = 500 / across, down = count / across;
     if (parts.dots.childElementCount !== count) {
       parts.dots.setAttribute("viewBox", `0 0 500 ${down * step}`);
@@ -304,7 +338,7 @@
     [...parts.dots.children].forEach((dot, i) => { if (dot.classList.contains("on") !== i < on) dot.classList.toggle("on"); });
     const least = Math.floor(p * count), n = whole(count), near = Math.abs(p * count - on) <= 0.05 * p * count;
     const k = near ? whole(on) : say("between_two", {low: whole(least), high: whole(least + 1)});
-    const text = rough ? say("people_most", {k: whole(Math.ceil(p * count)), n}) : p > 0 && p * count < 1 ? say("people_few", {n}) : say(held.people ? "people_mean" : "people_of", {k, n});
+    const text = rough ? say("people_most", {k: whole(on), n}) : p > 0 && p * count < 1 ? say("people_few", {n}) : say(held.people ? "people_mean" : "people_of", {k, n});
     parts.dots.classList.toggle("rough", Boolean(rough));
     parts.dots.setAttribute("aria-label", text);
     parts.dotsSaid.textContent = text;
@@ -314,6 +348,7 @@
 
   function hide(wanted) {
     hiding = wanted;
+    parts.kept.textContent = "";
     document.body.classList.toggle("hiding", wanted);
   }
 
@@ -467,15 +502,26 @@
   }
 
   // What a sheet of paper leaves to the picture: the rules of print hold for a moment, and all is measured.
+  // Where that is too little all is printed smaller.
   function leftOnPaper() {
+    let found = [0, 0];
+    for (const zoom of ZOOMS) {
+      document.documentElement.style.setProperty("--print", zoom);
+      found = leftAt(zoom);
+      if (found[1] >= Math.min(1, DRAWN, found[0] / drawn.width) * drawn.height) break;
+    }
+    return found;
+  }
+
+  function leftAt(zoom) {
     const rule = [...document.styleSheets].flatMap(s => [...s.cssRules]).find(r => r.media?.mediaText === "print"), own = document.body.style;
     rule.media.mediaText = "all";
-    [own.width, own.zoom, parts.space.style.height] = [`${SHEET[0]}px`, "1", "0"];
+    [own.width, own.zoom, parts.space.style.height] = [`${SHEET[0] / zoom}px`, "1", "0"];
     const taken = document.body.offsetHeight, mine = parts.space.getBoundingClientRect();
     const beside = $("graph").getBoundingClientRect().bottom - mine.bottom;
     rule.media.mediaText = "print";
     [own.width, own.zoom] = ["", ""];
-    return [mine.width - 12, SHEET[1] - taken + beside - 8];
+    return [mine.width - 12, SHEET[1] / zoom - taken + beside - SPARE];
   }
 
   function fit(how) {
@@ -502,6 +548,7 @@
     if (card.after.length) made.append(make("p", {class: "after", text: say("after", {parents: card.after.join(", ")})}));
     if (card.story) made.append(make("p", {text: card.story}));
     if (card.rule) made.append(make("p", {class: "rule", text: card.rule}));
+    if (card.note) made.append(make("p", {text: card.note}));
     if (card.each.length) made.append(make("p", {class: "of", text: say("of_them", {n: card.each.length})}));
     const many = card.numbers.length > MOST_USES;
     if (many) made.append(make("p", {class: "uses", text: say("uses_many", {n: card.numbers.length})}));
@@ -557,7 +604,7 @@
         const at = (from, state) => (from && !from.refused && from.marginals[r.node] ? from.marginals[r.node][from.states[r.node].indexOf(state)] : NaN);
         const p = settled(at(result, r.state)), was = at(old, r.state);
         r.bar.style.width = Number.isNaN(p) ? "0" : `${100 * p}%`;
-        r.p.textContent = Number.isNaN(p) ? "—" : brief(p);
+        r.p.textContent = Number.isNaN(p) ? "—" : chanceOf(result, r, p);
         r.ghost.hidden = Number.isNaN(was) || Math.abs(was - p) < 5e-4;
         r.ghost.style.left = `calc(${100 * was}% - 1px)`;
         const mine = known[r.node] ?? now.do[r.node];
@@ -568,6 +615,18 @@
       if (own.many) showMany(own, result);
     }
     for (const arrow of parts.arrows) arrow.line.classList.toggle("cut", shownCards.get(arrow.to).made.classList.contains("done"));
+  }
+
+  // The chance in a box; of people no more of it than rounding leaves.
+  function chanceOf({evidence}, {node, state}, p) {
+    if (!held.people || p === 0 || p === 1) return brief(p);
+    const own = held.people.error, most = evidence > own ? own / (evidence - own) : 1;
+    if (p > most && 1 - p > most) return brief(p);
+    const off = model.error(model.byFaces(now.set, {wanted: {[node]: state}, given: {}, by: {}}, seen(), now.do));
+    if (off < 1e-9) return brief(p);
+    if (p > off && 1 - p > off) return brief(p);
+    if (p <= off && 1 - p <= off) return "?";
+    return p <= off ? `\u2264${percent(atMost(Math.min(1, p + off)))}` : `\u2265${percent(1 - atMost(Math.min(1, 1 - p + off)))}`;
   }
 
   function showMany(own, result) {
@@ -836,14 +895,23 @@
       standing.push({entry, value, source});
       return make("tr", {}, make("td", {text: entry.name}), make("td", {text: plain(entry.what)}), value, source);
     };
-    const columns = held.columns.map(c => make("tr", {}, make("td", {text: c.name}), make("td", {text: plain(c.story)}), make("td", {text: words.by_person}), make("td", {text: words.from_table})));
+    const columns = held.columns.map(c => make("tr", {}, make("td", {text: c.name}), make("td", {text: plain(c.story)}), make("td", {text: words.by_person}),
+      make("td", {text: c.model ? say("from_model", {model: c.model}) : words.from_table, class: c.model ? "assumed" : null})));
     parts.counted = make("p", {class: "help"});
     $("stands").append(make("h2", {id: "stands-title", text: words.stands}), parts.counted,
       make("div", {class: "wide", tabindex: 0, role: "region", "aria-label": words.stands_table}, make("table", {},
         make("thead", {}, make("tr", {}, ...["name", "what", "value", "source"].map(w => make("th", {scope: "col", text: words[w]})))),
         make("tbody", {}, ...held.stands_on.map(row), ...columns))),
+      glossary(),
       ...(held.sources.length ? [make("ul", {class: "sources"}, ...held.sources.map(text => make("li", {text})))] : []),
       make("p", {class: "help limits", text: words.limits}));
+  }
+
+  // Words of this page that nobody has to know, with what they mean.
+  function glossary() {
+    const text = JSON.stringify([held, drawn]).toLowerCase(), found = Object.entries(words.glossary).filter(([word]) => (held.people || word !== "ledger") && text.split(word).length > 2);
+    return make("details", {class: "glossary"}, make("summary", {text: words.glossary_title}),
+      make("dl", {}, ...found.flatMap(([word, means]) => [make("dt", {text: word}), make("dd", {text: means})])));
   }
 
   const envStart = kept(() => { try { return model.env(model.start()); } catch { return {}; } });
@@ -859,7 +927,7 @@
       source.classList.toggle("assumed", Boolean(entry.assumed || (isOwn && p)));
       assumed += Number(source.classList.contains("assumed"));
     }
-    put(parts.counted, say("stands_count", {n: assumed, of: held.stands_on.length}));
+    put(parts.counted, say("stands_count", {n: assumed, of: held.stands_on.length + held.columns.length}) + (held.columns.some(c => c.model) ? words.stands_model : ""));
   }
 
   const exact = x => (Number.isInteger(x) && Math.abs(x) < 1e15 ? String(x) : String(x).replace(/^(-?\d+)e/, "$1.0e"));
@@ -929,7 +997,13 @@
     parts.yaml = make("textarea", {readonly: "", spellcheck: "false", "aria-label": words.yaml});
     const copied = make("span", {class: "note", role: "status"});
     const copy = async text => {
-      try { await navigator.clipboard.writeText(text); } catch { parts.yaml.select(); document.execCommand?.("copy"); }
+      try { await navigator.clipboard.writeText(text); } catch {
+        const all = make("textarea", {text});
+        document.body.append(all);
+        all.select();
+        document.execCommand?.("copy");
+        all.remove();
+      }
       copied.textContent = words.copied;
       setTimeout(() => { copied.textContent = ""; }, 1500);
     };
@@ -937,15 +1011,26 @@
     $("own").append(make("h2", {id: "own-title", text: words.own}), make("p", {class: "help", text: !held.people ? words.yaml_help : held.people.knows ? words.yaml_knows : words.yaml_people}), parts.yaml,
       make("div", {class: "row take"}, make("button", {text: words.copy, onclick: () => copy(parts.yaml.value)}),
         make("button", {text: words.link, onclick: () => copy(line())}),
+        make("button", {text: words.address, onclick: () => copy(`${location.href.split("#")[0]}#${link()}`)}),
         make("button", {text: words.print, onclick: () => window.print()}), copied));
+    const pasted = make("input", {type: "text", id: "pasted", autocomplete: "off"});
+    const take = () => {
+      if (!pasted.value.includes("#")) return;
+      now = follow(pasted.value.slice(pasted.value.lastIndexOf("#")).trim());
+      pasted.value = "";
+      update();
+      copied.textContent = words.opened;
+    };
+    pasted.addEventListener("keydown", e => { if (e.key === "Enter") take(); });
+    $("own").append(make("div", {class: "row take"}, make("label", {for: "pasted", text: words.paste}), pasted, make("button", {text: words.open, onclick: take})));
     $("made").textContent = say("made", {name: held.name, print: held.print});
     $("sealed").textContent = held.people ? words.sealed_people : words.sealed;
   }
 
   // -- people ---------------------------------------------------------------------------------------------------------
 
-  const counted = held.people ? held.people.cells.reduce((n, c) => n + (c.low + c.high) / 2, 0) : 0;
-  const about = () => whole(Math.round(counted / 10) * 10);
+  const counted = held.people ? held.people.cells.reduce((n, c) => n + (c.low + c.high) / 2, (held.people.rest[0] + held.people.rest[1]) / 2) : 0;
+  const about = () => whole(Math.floor(counted / 10) * 10);
   const inside = new Set(held.people ? held.people.inside : []), faces = new Set(held.people ? held.people.faces : []);
   const hides = name => inside.has(name) && !faces.has(name);
   const locked = new Set(held.people ? held.people.locked : []);
@@ -960,12 +1045,16 @@
     parts.levelSaid = make("p", {class: "sentence secret"});
     $("people").hidden = false;
     $("people").append(make("h2", {id: "people-title", text: say("people", {people: about()})}),
-      make("p", {class: "help", text: say("people_of_table", {people: about(), columns: listed(p.columns), known: listed(p.known)})}),
-      make("p", {class: "help", text: say("people_help", {cells: p.cells.length, least: p.least, error: points(p.error)})}),
+      make("p", {class: "help", text: say("people_of_table", {people: about(), known: listed(p.known.map(named))})}),
+      ...p.notes.map(text => make("p", {class: "help assumed", text: say("note", {text})})),
+      make("p", {class: "help on-screen", text: say("people_help", {cells: p.cells.length, least: p.least, error: points(p.error)})}),
       parts.chart, make("div", {class: "row"}, make("label", {for: "level", text: words.threshold}), parts.level,
         ...[0.05, 0.09, 0.33].map(x => make("button", {text: String(x), onclick: () => setLevel(x)}))),
-      parts.levelSaid, parts.rule = make("p", {class: "note secret"}));
+      parts.levelSaid, parts.rule = make("p", {class: "note secret"}), make("p", {class: "note", text: p.rule}));
   }
+
+  // An attribute, and the columns of the table that hold it where they are called otherwise.
+  const named = ([label, columns]) => (columns.length === 1 && columns[0] === label ? label : say("in_columns", {label, columns: listed(columns)}));
 
   function setLevel(x) {
     level = x;
@@ -973,11 +1062,15 @@
     later();
   }
 
-  // Shares of people above thresholds: [threshold, {low, high, share}].
+  const isWide = share => share.high - share.low > WIDE;
+
+  // Shares of people above thresholds, [threshold, {low, high, share}]; that above the chosen one; and of
+  // how many what is seen can be so, where that differs by person.
   function above(state) {
     try {
       const cells = model.byFaces(state.set, held.questions[state.question], state.see, state.do);
-      return Array.from({length: LEVELS + 1}, (_, i) => (i / LEVELS) ** 2).map(t => [t, model.sharesAbove(cells, t)]).concat([[level, model.sharesAbove(cells, level)]]);
+      const shares = Array.from({length: LEVELS + 1}, (_, i) => (i / LEVELS) ** 2).map(t => [t, model.sharesAbove(cells, t)]);
+      return {shares, mine: model.sharesAbove(cells, level), can: model.parts(cells) ? model.sharesAbove({joint: cells.evidence, evidence: cells.evidence}, 0) : null};
     } catch (problem) {
       if (!(problem instanceof Refused)) throw problem;
       return null;
@@ -986,26 +1079,29 @@
 
   function showPeople() {
     if (!held.people) return;
-    const points = question().scale ? null : above(now), old = {...(before ?? fresh()), question: now.question};
+    const found = question().scale ? null : above(now), old = {...(before ?? fresh()), question: now.question};
     const was = JSON.stringify([old.set, old.see, old.do]) === JSON.stringify([now.set, now.see, now.do]) ? null : aboveBefore(old);
     parts.chart.replaceChildren();
     parts.level.value = Math.sqrt(level);
     parts.levelSaid.textContent = parts.rule.textContent = "";
-    if (!points) return;
-    const mine = points.pop()[1], x = t => 46 + 660 * Math.sqrt(t), y = share => 214 - 200 * share;
+    if (!found) return;
+    const {shares: points, mine, can} = found, x = t => 46 + 660 * Math.sqrt(t), y = share => 214 - 200 * share;
     const line = (list, key) => list.map(([t, s]) => `${x(t).toFixed(1)} ${y(s[key]).toFixed(1)}`).join("L");
+    // Where the band says nearly nothing, what lies in its middle says nothing.
+    const middle = list => list.map(([t, s], i) => (isWide(s) ? "" : `${i && !isWide(list[i - 1][1]) ? "L" : "M"}${x(t).toFixed(1)} ${y(s.share).toFixed(1)}`)).join("");
     const label = (at, down, text, anchor = "middle") => make("text", {svg: 1, x: at, y: down, "text-anchor": anchor, text});
     for (const share of [0, 0.5, 1]) parts.chart.append(drawIn("path", {class: "axis", d: `M46 ${y(share)}H706`, opacity: share ? 0.25 : 1}), label(40, y(share) + 4, `${100 * share}\u00a0%`, "end"));
     for (const t of [0, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1]) parts.chart.append(label(x(t), 232, String(t)));
-    parts.chart.append(label(376, 256, words.threshold));
+    parts.chart.append(label(376, 256, words.threshold_axis), label(48, 10, words.share_axis, "start"));
     parts.chart.append(drawIn("path", {class: "band", d: `M${line(points, "low")}L${line([...points].reverse(), "high")}z`}));
-    if (was) { parts.chart.append(drawIn("path", {class: "was", d: `M${line(was.slice(0, -1), "share")}`})); }
-    parts.chart.append(drawIn("path", {class: "edge", d: `M${line(points, "share")}`}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}),
+    if (was) parts.chart.append(drawIn("path", {class: "was", d: middle(was.shares)}));
+    parts.chart.append(drawIn("path", {class: "edge", d: middle(points)}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}),
       drawIn("path", {class: "limit one-ten", d: `M46 ${y(TENTH)}H706`}), label(702, y(TENTH) - 5, words.one_ten, "end"));
-    const text = say("above_said", {level: short(level), share: percent(mine.share), low: percent(mine.low), high: percent(mine.high)});
+    const said = {level: short(level), share: percent(mine.share), low: percent(mine.low), high: percent(mine.high)};
+    const text = say(isWide(mine) ? "above_open" : "above_said", said) + (was ? ` ${words.curve_before}` : "") + (can ? ` ${say("above_seen", {low: percent(can.low), high: percent(can.high)})}` : "");
     parts.levelSaid.textContent = text;
     const answer = mine.high <= TENTH ? "kept" : mine.low > TENTH ? "broken" : "undecided";
-    parts.rule.textContent = say(`rule_${answer}`, {level: short(level), low: percent(mine.low), high: percent(mine.high)});
+    parts.rule.textContent = say(`rule_${answer}`, said);
     parts.chart.setAttribute("aria-label", text);
   }
 

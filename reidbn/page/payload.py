@@ -96,7 +96,7 @@ def payload(
         "stands_on": [
             {
                 "name": s.name,
-                "what": _what(own, s),
+                "what": _what(own, s) + _held_in(people, s.name),
                 "value": s.value,
                 "source": s.source,
                 "assumed": s.is_assumption,
@@ -111,6 +111,12 @@ def payload(
         "left_out": left_out,
     }
     return found
+
+
+def _held_in(people: Behind | None, name: str) -> str:
+    """By what name the table has an attribute, where it is another."""
+    columns = dict(people.known).get(name, (name,)) if people is not None else (name,)
+    return "" if columns == (name,) else f" (column {', '.join(columns)})"
 
 
 def _what(attack: Attack, line: Entry | SourceLine) -> str:

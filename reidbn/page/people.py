@@ -32,12 +32,16 @@ from numpy.typing import NDArray
 from reidbn.attack.frontier import Frontier
 from reidbn.attack.scenariofile import is_shipped, load_scenario
 from reidbn.attacks.routes.register import Entry, register, story
+from reidbn.attacks.routes.subject_data import P_UNIQUE
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import joint
 from reidbn.inference.query import Query
+from reidbn.microdata.table import People
 from reidbn.page.closed import Json
+from reidbn.population.cautious import is_uncompared
 from reidbn.release.counts import BASE, Tens, down, told
 from reidbn.report.telling import FEWEST, Telling
+from reidbn.report.thresholds import rule
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -91,10 +95,20 @@ class Behind:
         weights = np.array([(c.low + c.high) / 2 for c in self.counts])
         return np.asarray(weights @ self.laws / weights.sum())
 
+    notes: tuple[str, ...] = ()
+    """What was left out of what may be known, and other remarks, as they may leave the house."""
+    by_model: str = ""
+    """Which model of the population says who is unique in it, and for how many people."""
+    is_sure: bool = False
+    """Whether the attacker knows all columns of everybody."""
+
     def columns(self) -> Json:
         """What the table says of each person, as the attack reads it."""
         own = self.case.attack.subject
-        return [{"name": n, "story": own[n].story} for n in self.frontier.columns if own[n].story]
+        return [
+            {"name": n, "story": own[n].story, "model": self.by_model if n == P_UNIQUE else ""}
+            for n in self.frontier.columns if own[n].story
+        ]  # fmt: skip
 
     def to_dict(self) -> Json:
         """What the page holds of them."""
@@ -116,8 +130,10 @@ class Behind:
             "rest": [int(self.rest.low), int(self.rest.high)],
             "error": self.error,
             "least": BASE,
-            "known": [label for label, _ in self.known],
-            "columns": [*dict.fromkeys(c for _, columns in self.known for c in columns)],
+            "known": [[label, [*columns]] for label, columns in self.known],
+            "notes": [*self.notes],
+            "rule": _of_a_release(),
+            "is_sure": self.is_sure,
         }
 
 
@@ -159,7 +175,40 @@ def behind(result: Assessment) -> Behind:
     return replace(
         found, story=" ".join(story(result)), stands_on=register(result), knows=_knows(scenario),
         known=tuple((p.label, tuple(p.columns)) for p in result.groups.placed),
+        notes=tuple(Telling().notes(result.notes)), by_model=_by_model(result),
+        is_sure=result.groups.is_sure,
     )  # fmt: skip
+
+
+def _by_model(result: Assessment) -> str:
+    """Whose word it is who is unique in the population, by numbers that are told anyway."""
+    if result.population is None or not isinstance(result.table, People):
+        return ""
+    n, told_of = len(result), result.population.population
+    is_whole = result.table.whole.share_kept == 1
+    people = Telling().population(told_of, n, is_whole=is_whole)
+    found = (
+        f"an estimate by the population model {result.population.model}, for a population of "
+        f"{people:,.0f} people from whom the table was drawn (a number that was said, and not "
+        f"counted here)"
+    )
+    if is_uncompared(down(n), people):
+        found += (
+            "; so small a part of it is in the table that no model was held against real "
+            "populations there: an extrapolation"
+        )
+    return found
+
+
+def _of_a_release() -> str:
+    """What the rule of a public release asks for, which no slider moves."""
+    public = rule()
+    return (
+        f"None of this is the rule of a release. {public.title[:1].upper()}{public.title[1:]} asks "
+        f"that {public.asks}: on all columns that may be known at once, whatever an attacker "
+        f"happens to know, so that no slider here moves it. Whether this table keeps it is said by "
+        f"its report (reidbn assess)."
+    )
 
 
 def _knows(scenario: Scenario) -> Json:

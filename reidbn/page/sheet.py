@@ -49,13 +49,14 @@ def page(
     given: Mapping[str, Any] | None = None,
     do: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
+    title: str = "",
 ) -> Path:
     """Write an attack as a page in which anybody moves it: one HTML file, nothing fetched.
 
     The .html file at `path` has the graph with its chances, a slider for every parameter, the
     answer to each question of the attack (`question` first), and what every number stands on.  It
     starts from `set`, `given` and `do`; `subject` is what a table says of one person, else the
-    model's example.
+    model's example.  `title` stands on top, also in print: what the page was made for.
     """
     attack = load_attack(attack)
     place = _place(path)
@@ -63,17 +64,24 @@ def page(
     known = parse_given({} if given is None else given)
     start = Start(values, known, parse_states({} if do is None else do), subject)
     held = payload(attack, question, start)
-    return write_text(written(attack, held), place)
+    return write_text(written(attack, held, {"title": title, "context": {}}), place)
 
 
 @typed
 def page_of_people(
-    result: Assessment, path: str | Path, *, ledger: str | Path | None = None
+    result: Assessment,
+    path: str | Path,
+    *,
+    title: str = "",
+    context: Mapping[str, str] | None = None,
+    ledger: str | Path | None = None,
 ) -> Path:
     """Write a page, the .html file at `path`, in which anybody moves the attack of these people.
 
     The people stand in it as rounded cells that may leave the house (people.py): their mean chance
     and how many are above a threshold follow every slider, each with how far off it may be.
+    `title` (the request, the table) and `context`, which says who receives the data (recipient,
+    purpose, ...), stand on top, also in print: the page knows no other name of a table.
     `ledger`: a file that knows what was released, as for a report; of a table fewer than ten people
     apart from one in it, the page of that one is written again.
     """
@@ -81,16 +89,18 @@ def page_of_people(
     people = behind(result)
     case, seal = people.case, seal_of(result, None, custodian=False)
     start = Start(dict(case.settings), dict(case.laid), dict(case.query.do), None)
+    asked = {"title": title, "context": {} if context is None else dict(context)}
 
     def text() -> str:
         held = payload(case.attack, None, start, people)
-        return sealed(written(case.attack, held), seal)
+        return sealed(written(case.attack, held, asked), seal)
 
     if ledger is None:
         return write_text(text(), place)
     found = released(
-        ledger, _PAGE, result, {"page": "people"}, Telling(), lambda: ({_PAGE: text()}, 1, (0, 0))
-    )
+        ledger, _PAGE, result, {"page": "people", **asked}, Telling(),
+        lambda: ({_PAGE: text()}, 1, (0, 0)),
+    )  # fmt: skip
     return write_text(found, place)
 
 
@@ -108,11 +118,11 @@ def _number(name: str, value: Any) -> float:
         raise UsageError(f"{name}: a page starts from one number, not a list") from None
 
 
-def written(attack: Attack, held: dict[str, Json]) -> str:
-    """The page as text."""
+def written(attack: Attack, held: dict[str, Json], asked: Mapping[str, Any]) -> str:
+    """The page as text; asked: what it was made for."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    held = {**held, "words": json.loads(_own("words.json"))}
+    held = {**held, "words": json.loads(_own("words.json")), "asked": dict(asked)}
     held["drawn"] = _drawn(attack, held)
     css, js = _own("page.css"), "".join(map(_own, SCRIPTS))
     policy = (
@@ -192,10 +202,19 @@ def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
         )
     sizes = {n["name"]: n["states"] for n in held["nodes"]}
     wide = _BROAD if any(c.each for c in shown) else _WIDTH
-    people = held["people"] or {"inside": (), "faces": ()}
+    people = held["people"] or {"inside": (), "faces": (), "is_sure": True}
     summed = {*people["inside"]} - {*people["faces"]}  # the page says so in place of bars
-    each = {c.name: held["words"]["each"] for c in shown if {c.name, *c.members} & summed}
-    heights = {c.name: _height(c, sizes, wide, each.get(c.name, "")) for c in shown}
+    groups = {n for members in held["groups"].values() for n in members} & summed
+    by_known = {c.name for c in shown if c.name in people["faces"] and not people["is_sure"]
+                and groups & {*attack.parent_nodes(attack.all_nodes[c.name])}}  # fmt: skip
+    more = {c.name: held["words"]["each"] for c in shown if {c.name, *c.members} & summed}
+    more |= {c.name: held["words"]["on_known"] for c in shown if c.name in by_known}
+    heights = {
+        c.name: _height(
+            c, sizes, wide, more.get(c.name, ""), bare=bool({c.name, *c.members} & summed)
+        )
+        for c in shown
+    }
     boxes, routes = laid_out(heights, wide, links)
     width = max([b.x1 for b in boxes.values()] + [x for route in routes for x, _ in route])
     return {
@@ -205,6 +224,7 @@ def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
         "cards": [
             {"name": c.name, "story": c.story, "rule": c.rule, "kind": c.kind,
              "members": [*c.members], "each": [*c.each],
+             "note": more[c.name] if c.name in by_known else "",
              "numbers": [n.partition(" = ")[0] for n in c.numbers],
              "box": [round(x, 1) for x in boxes[c.name].bounds],
              "after": list(dict.fromkeys(e.start for e in links if e.end == c.name))}
@@ -218,15 +238,15 @@ def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
     }  # fmt: skip
 
 
-def _height(card: Card, sizes: Mapping[str, Json], wide: float, each: str) -> float:
+def _height(card: Card, sizes: Mapping[str, Json], wide: float, more: str, *, bare: bool) -> float:
     room = wide - 2 * _PAD - 4
     said = "of them" * bool(card.each)
     uses = card.numbers if len(card.numbers) <= _MOST_USES else ("numbers",)
-    lines = [len(wrapped(t, 12.2, room)) for t in (card.story, card.rule, said, each, *uses)]
+    lines = [len(wrapped(t, 12.2, room)) for t in (card.story, card.rule, said, more, *uses)]
     rows = (
-        0 if each else min(len(card.members) + len(card.each), max(len(card.members), _MOST_ROWS))
+        0 if bare else min(len(card.members) + len(card.each), max(len(card.members), _MOST_ROWS))
     )
-    if not rows and not each and card.name in sizes:
+    if not rows and not bare and card.name in sizes:
         states = sizes[card.name]
         rows = len(states) if isinstance(states, list) else _MOST_ROWS + 1
     bars = _BARS if rows > _MOST_ROWS and not card.members else _ROW * rows

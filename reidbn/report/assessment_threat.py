@@ -39,9 +39,7 @@ def assumptions(result: Assessment, telling: Telling = OUTWARDS) -> Section:
             "The risk is that of one attack under one scenario: it says nothing about attacks "
             "that are not in the model.",
         ],
-        bullets=telling.notes(
-            [*result.groups.notes, *(result.population.notes if result.population else ())]
-        ),
+        bullets=telling.notes(result.notes),
         shown=[Shown("Register", ("no.", "what", "value", "range", "source"), rows)],
     )
 

@@ -282,8 +282,7 @@ class Summary:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        population = self.result.population
-        return (*self.result.groups.notes, *(population.notes if population else ()))
+        return self.result.notes
 
     def __str__(self) -> str:
         exact = Telling(custodian=True)

@@ -357,7 +357,8 @@ METHODS = {
         "most_at_risk": {"count": 3, "measure": "overall"}, "risk": {"measure": "overall"},
         "population_uncertainty": {"level": 0.9}, "shares_above": {"thresholds": [0.1]},
         "summary": {"threshold": 0.09, "release": None}, "whatif_case": {"measure": "overall"},
-        "page": {"path": "p.html"}, "to_html": {"path": "a.html"},
+        "page": {"path": "p.html", "title": "t", "context": {"recipient": "r"}},
+        "to_html": {"path": "a.html"},
         "to_json": {"path": "a.json", "threshold": 0.09},
         "to_markdown": {"path": "a.md"}, "to_parquet": {"path": "a.parquet", "source": None},
         "to_restricted": {"path": "r.csv", "measure": "overall"},
@@ -408,7 +409,7 @@ METHODS = {
     "Attack": {
         "replace": {"name": "x"}, "save": {"path": "m.yaml", "expanded": False},
         "page": {"path": "p.html", "question": "risk", "set": {"alike": 4}, "given": {},
-                 "do": {"listed": "yes"}, "subject": None},
+                 "do": {"listed": "yes"}, "subject": None, "title": "t"},
         "with_values": {"values": {"p_listed": 0.2}, "beyond_range": False},
         "with_node": {}, "frontier": {},
         "to_pgmpy": {"set": {}, "subject": None, "beyond_range": False},

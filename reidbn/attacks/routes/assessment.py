@@ -545,6 +545,11 @@ class Assessment(Result):
         whole = {*known} == {*rows.quasi_identifiers} and not self.groups.bands
         return tuple(known) if whole and rows.is_partition else None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of what may be known, and what the population model stands on."""
+        return (*self.groups.notes, *(self.population.notes if self.population else ()))
+
     page = late("reidbn.page.sheet:page_of_people")
     to_html = late("reidbn.report.assessment_report:write_html")
     to_markdown = late("reidbn.report.assessment_report:write_markdown")

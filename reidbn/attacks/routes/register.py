@@ -96,7 +96,7 @@ def _entries(result: Assessment) -> Iterator[Entry]:
             source = _source(result, f"p_{placed.member}", float(flat[0]), placed.source)
         yield Entry(placed.label, what, text, "0 to 1", source)
     if isinstance(parent, Listed):
-        what = "The person is on the list, or has the account"
+        what = f"The person is in the source that the attacker looks at ({parent.node})"
         one = result.attack.parameters.get(f"p_{parent.node}")
         text, source = _text(parent.chance), parent.source
         if one is not None and one.name in result.inputs.set:
@@ -151,7 +151,7 @@ def _source(result: Assessment, name: str, own: float, source: str) -> str:
 def _text(chance: Chance) -> str:
     """The factors of a chance, as they are written."""
     return " x ".join(
-        f"{f.column} by {', '.join(f.by)}"
+        f"{f.column} of the scenario's table {f.table}, by {', '.join(f.by)}"
         if isinstance(f, FactLookup)
         else BY_PERSON
         if isinstance(f, ByPerson)

@@ -1,0 +1,179 @@
+"""What a page of people says: how far off, of whom, and the same in every place."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from devtools import Browser
+from scipy.optimize import linprog
+from scripts import needs_browser, needs_scripts, run
+from test_page_people import KNOWN, assessed, held_of, table
+
+SEEN = """
+const told = jobs.map(payload => {
+  const model = new Engine.Model(payload), start = model.start(), q = payload.questions[0];
+  const of = (see, set = start) => model.error(model.byFaces(set, q, see, {}));
+  const faces = model.byFaces(start, q, {unique_in_table: "yes"}, {});
+  return {
+    own: payload.people.error, none: of({}), settled: of({reidentified: "yes"}),
+    marketer: of({marketer: "yes"}), member: of({knows_membership: "yes"}),
+    moved: of({}, {...start, p_m: 1}), unique: of({unique_in_table: "yes"}),
+    law: model.people.mean, joint: [...faces.joint], evidence: [...faces.evidence],
+    above: model.sharesAbove(faces, 0.64),
+    can: model.sharesAbove({joint: faces.evidence, evidence: faces.evidence}, 0),
+  };
+});
+"""
+
+
+@needs_scripts
+def test_how_far_off_an_answer_is_follows_what_is_seen(tmp_path):
+    """What is certain is not off, and what hangs on nobody's table makes no answer worse.
+
+    By hand: of all states of the three faces the farthest apart are a chance of nothing, and
+    unique in both with the marketer's guess, 1 - .75 .5 .5 = .8125; that is how far a mean can go.
+    """
+    rng = np.random.default_rng(5)
+    frame = table(900, seed=5).assign(age=rng.integers(20, 90, 900))
+    result = assessed(frame, KNOWN[1])
+    (found,) = run(SEEN, [held_of(result, tmp_path)], tmp_path)
+    assert abs(found["none"] - 0.8125 * found["own"]) < 1e-12
+    assert (found["settled"], found["marketer"]) == (0, 0)
+    assert abs(found["member"] - found["moved"]) < 1e-12
+    assert found["unique"] >= farthest(found) - 1e-9
+    assert found["unique"] < 1.1 * farthest(found)  # it forgets only that no law is below 0
+    assert found["above"]["low"] == 0
+    assert found["can"]["low"] > 0.2
+
+
+def farthest(found):
+    """The same by linear programming (Charnes, Cooper): y = t law, and the evidence of y is 1."""
+    law, joint, evidence = (np.array(found[n]) for n in ("law", "joint", "evidence"))
+    can, k = law > 0, len(law)
+    ends = []
+    for sign in (1, -1):
+        # unknowns: y, plus, minus, t
+        least = linprog(
+            np.r_[sign * joint, np.zeros(2 * k + 1)],
+            A_eq=np.vstack([
+                np.r_[evidence, np.zeros(2 * k + 1)],
+                np.c_[np.eye(k), -np.eye(k), np.eye(k), -law],
+                np.r_[np.ones(k), np.zeros(2 * k), -1.0],
+            ]),
+            b_eq=np.r_[1.0, np.zeros(k + 1)],
+            A_ub=[np.r_[np.zeros(k), np.ones(2 * k), -2 * found["own"]]], b_ub=[0.0],
+            bounds=[(0, None if c else 0) for c in can] + [(0, None)] * (2 * k + 1),
+        )  # fmt: skip
+        ends.append(sign * least.fun)
+    p = law @ joint / (law @ evidence)
+    return max(p - ends[0], ends[1] - p)
+
+
+def test_the_shell_and_the_page_say_what_was_left_out_as_assess_does(shell, tmp_path):
+    """By hand: this column of ethnicity holds races; the table has neither race nor party."""
+    frame = table(600, seed=4).assign(
+        state="WA", ethnicity=lambda t: np.where(t["race"] < 2, "White", "Black")
+    )
+    at, path = str(tmp_path / "t.csv"), tmp_path / "p.html"
+    frame.rename(columns={"age": "Years"}).to_csv(at, index=False)
+    how = ("--qi", "Years,sex,state,ethnicity", "--scenario", "voter-registration",
+           "--column", "birth_year=Years", "--population", "6900000")  # fmt: skip
+    told = [line.removeprefix("  ") for line in shell("assess", at, *how)[1].splitlines()
+            if line.strip().startswith("Note: ")]  # fmt: skip
+    for left in ("race: the table has no race", "party: the table has no party", "looks like races",
+                 "is an extrapolation"):  # fmt: skip
+        assert any(left in line for line in told), left
+    more = ("--assess", at, *how, "-o", str(path))
+    code, said = shell("page", "adversary-routes", *more, "--title", "Request <17>",
+                       "--recipient", "the board")  # fmt: skip
+    assert code == 0, said
+    assert [line for line in said.splitlines() if line.startswith("Note: ")] == told
+    assert json.loads(shell("page", "adversary-routes", *more, "--json")[1])["notes"] == [
+        line.removeprefix("Note: ") for line in told
+    ]
+    page = shell("page", "adversary-routes", *more, "--title", "Request <17>", "--recipient",
+                 "the board") and path.read_text()  # fmt: skip
+    held = json.loads(re.search(r'id="held">(.*?)</script>', page)[1])
+    own = held["people"]
+    assert "party: the table has no party; left out" in own["notes"]
+    assert not any("0.0" in note for note in own["notes"])  # what tells of how many there are
+    assert ["birth_year", ["Years"]] in own["known"]
+    what = {e["name"]: e["what"] for e in held["stands_on"]}
+    assert what["birth_year"].endswith("(column Years)")
+    (p_unique,) = (c for c in held["columns"] if c["name"] == "p_unique")
+    for words in ("population model log-linear", "6,900,000 people", "an extrapolation"):
+        assert words in p_unique["model"]
+    assert "asks that at least 11 people are alike" in own["rule"]
+    assert "<h1>Request &lt;17&gt;</h1>" in page
+    assert "Recipient: the board" in page
+
+
+@pytest.mark.slow
+@needs_browser
+def test_what_a_page_of_people_says_in_several_places_agrees(tmp_path):
+    """Answer, bar, box, picture and curve, wherever something is seen or done."""
+    rng = np.random.default_rng(5)
+    frame = table(2_400, seed=5).assign(age=rng.integers(20, 90, 2_400))
+    path = assessed(frame, KNOWN[1]).page(tmp_path / "page.html")
+    with Browser() as browser:
+        browser.open(path)
+        bars = {}
+        for see in ("", *(f"{how}.{n}=yes" for how in ("see", "do") for n in
+                    ("unique_in_table", "unique_in_population", "right_guess", "marketer",
+                     "knows_membership"))):  # fmt: skip
+            for question in ("", "q=prosecutor&", "q=journalist&"):
+                browser.say(f"location.hash = {json.dumps(question + see)}")
+                told = browser.say("""new Promise(done => setTimeout(() => {
+                  const $ = q => document.querySelector(q), found = reidbn.found();
+                  const q = reidbn.held.questions[reidbn.state().question];
+                  const [[node, state]] = Object.entries(q.wanted);
+                  const box = [...document.querySelectorAll("button.state")]
+                    .find(b => b.getAttribute("aria-label").startsWith(`${node} = ${state},`));
+                  done({p: found.p, error: found.error, number: $(".number").firstChild.data,
+                        bar: parseFloat($(".track i")?.style.width ?? "nan"),
+                        box: box.querySelector(".p").textContent, dots: $(".dots-said").textContent,
+                        on: document.querySelectorAll(".dots circle.on").length,
+                        all: document.querySelectorAll(".dots circle").length,
+                        shown: $(".dots").style.display !== "none",
+                        curve: $(".chart .edge").getAttribute("d"),
+                        above: $("#people .sentence").textContent,
+                        mine: $(".sentence").textContent}); }, 80))""")
+                at = (question, see, told)
+                if told["number"] == "—":
+                    assert not told["shown"], at
+                    continue
+                most = told["number"].startswith("up to")
+                shown = float(re.search(r"([\d.]+)\u00a0%", told["number"])[1]) / 100
+                assert most is (told["error"] >= told["p"]), at
+                if most:
+                    assert shown >= told["p"] + told["error"] - 1e-12, at
+                    assert told["box"] == "≤" + told["number"].removeprefix("up to "), at
+                    assert f"at most {told['on']:,} of" in told["dots"], at
+                bars[shown if most else told["p"]] = told["bar"]
+                if told["error"] < 1e-9:
+                    assert "percentage point" not in told["mine"], at
+                wide = re.search(r"between ([\d.]+)\D+([\d.]+)", told["above"])
+                assert (wide is None) or float(wide[2]) - float(wide[1]) > 33, at
+        ordered = [bars[p] for p in sorted(bars)]
+        assert len(ordered) > 8
+        assert ordered == sorted(ordered)  # never a shorter bar for a larger answer
+        # Nobody who can be unique is above .64: nothing in the middle of that band says so.
+        browser.say("location.hash = 'see.unique_in_table=yes&above=0.64'")
+        above, curve = browser.say("""new Promise(done => setTimeout(() => done([
+          document.querySelector("#people .sentence").textContent,
+          document.querySelector(".chart .edge").getAttribute("d")]), 80))""")
+        assert above.startswith("Above 0.64: between 0\u00a0% and ")
+        assert "the others have no such chance, and count as not above" in above
+        last = [float(x) for x in re.findall(r"[ML]([\d.]+) ", curve)]
+        assert not [x for x in last if 46 + 660 * 0.7 < x < 46 + 660 * 0.8]
+        kept = browser.say("""(() => { [...document.querySelectorAll("button")]
+          .find(b => b.textContent.startsWith("Remember")).click();
+          return document.querySelector(".asks [role=status]").textContent; })()""")
+        assert kept.startswith("Kept as “before”: ")
+        line = browser.say("reidbn.link()")
+        browser.say("location.hash = ''")
+        browser.say(f"document.getElementById('pasted').value = 'Open ... paste this: #{line}'")
+        browser.say("""[...document.querySelectorAll("button")]
+          .find(b => b.textContent === "Open it").click()""")
+        assert browser.say("reidbn.link()") == line
