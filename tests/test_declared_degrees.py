@@ -188,3 +188,28 @@ def test_a_degree_in_whole_numbers_is_looked_at_in_whole_numbers():
     lie = attack_of("declared-records-square", parameters={**MODEL["parameters"], "n": n})
     with pytest.raises(rb.UsageError, match="no polynomial of degree 1 in it"):
         rb.tornado(lie, "risk")
+
+
+@rb.cpd.cpd_function("declared-sliver", degree={"q": 2})
+def sliver(q):
+    return np.where(np.abs(q - 0.3701) < 1e-4, 0.95, q)
+
+
+def test_learn_looks_at_a_degree_closer_where_what_was_seen_leaves_little():
+    """Narrower than the values at which a whole range is looked at, and a part of what is left."""
+    attack = attack_of("declared-sliver")
+    assert rb.learn(attack, [{"target": "a=yes", "hits": 1, "trials": 4}]).parameters
+    with pytest.raises(rb.UsageError, match="no polynomial of degree 2 in it: mend the degree"):
+        rb.learn(attack, [{"target": "a=yes", "hits": 370, "trials": 1000}])
+
+
+@rb.cpd.cpd_function("declared-jump-of-some", degree={"q": 2})
+def jump_of_some(which, q):
+    return np.where((np.abs(q - 0.37) < 0.001) & (which >= 0), 0.95, q)
+
+
+def test_a_degree_that_is_wrong_on_a_narrow_stretch_is_found_out_of_many_people():
+    which = {"which": {"unit": "kind", "range": [0, 1000]}}
+    attack = attack_of("declared-jump-of-some", subject=which, example={"which": 0})
+    with pytest.raises(rb.UsageError, match="no polynomial of degree 2 in it: mend the degree"):
+        rb.tornado(attack, "risk", subject={"which": np.arange(100)})

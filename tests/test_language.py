@@ -342,3 +342,11 @@ def test_members_of_a_group_are_nodes_like_any_other():
 
 def test_states_of_a_question_may_be_python_booleans():
     assert rb.Question("q", "found=yes", {"told": True}).given == {"told": "yes"}
+
+
+@pytest.mark.parametrize("unit", ["euro", "US dollars", "%", "percent", "facts on average", "km"])
+def test_a_quantity_that_is_measured_takes_parts_of_one(unit):
+    """A fee of 50 euro could not be 50.5, and `learn` left it out in silence."""
+    fee = rb.Parameter("fee", 50, 0, 100, unit=unit)
+    assert not fee.is_integer
+    assert rb.Parameter("n", 50, 0, 100, unit="people").is_integer

@@ -226,7 +226,7 @@ def _span_problems(attack: Attack, node: Node) -> Iterator[Problem]:
             unsized = True
         elif not attack.parameters[name].is_integer:
             message = f"${name} sizes the states, so its value and range must be whole numbers"
-            yield Problem(where, f"{message} and its unit no probability")
+            yield Problem(where, f"{message} and its unit one that is counted, such as people")
             unsized = True
     if not unsized:
         values = {p: attack.parameters[p].value for p in node.structural}

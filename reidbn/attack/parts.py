@@ -23,6 +23,12 @@ from reidbn.errors import Problem, TooLarge, UsageError
 from reidbn.written import is_number
 
 PROBABILITY = "probability"
+# Units of what is measured and not counted: 50 of them may as well be 50.5.
+_MEASURED = re.compile(
+    r"[%€$£]|\b(euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|percent|average|mean|share"
+    r"|ratio|rate|odds|km|kilomet(re|er)s?|met(re|er)s?|miles?|kg|kilograms?|lit(re|er)s?)\b",
+    re.IGNORECASE,
+)
 LARGEST = sys.float_info.max
 
 
@@ -72,9 +78,16 @@ class Parameter:
 
     @property
     def is_integer(self) -> bool:
-        """True for counts: the value and the range are whole and the unit is no probability."""
+        """True for counts: the value and the range are whole and the unit is one that is counted.
+
+        >>> Parameter("n", 50, 0, 100, unit="people").is_integer
+        True
+        >>> Parameter("fee", 50, 0, 100, unit="euro").is_integer
+        False
+        """
         numbers = (self.value, *self.range)
-        return self.unit != PROBABILITY and all(isinstance(x, int) for x in numbers)
+        counted = self.unit != PROBABILITY and not _MEASURED.search(self.unit)
+        return counted and all(isinstance(x, int) for x in numbers)
 
     @property
     def is_assumption(self) -> bool:

@@ -274,7 +274,7 @@ class Asked:
             total += degree
         declared = self.declared_by(name)
         if declared:
-            self._refuse_wrong_degree(name, total, declared)
+            self.refuse_wrong_degree(name, total, declared)
         return total
 
     def declared_by(self, name: str) -> str:
@@ -282,31 +282,48 @@ class Asked:
         cpds = [self.attack.all_nodes[holder].cpd for holder in self.holders([name])]
         return next((c.name for c in cpds if isinstance(c, Function) and c.declared.degree), "")
 
-    def _refuse_wrong_degree(self, name: str, degree: int, function: str) -> None:
-        """Raise where the answer is no such polynomial, as the author of a function says it is."""
-        if (name, degree) in self._proved:
+    def refuse_wrong_degree(
+        self, name: str, degree: int, function: str, span: tuple[float, float] | None = None
+    ) -> None:
+        """Raise where the answer is no such polynomial, as the author of a function says it is.
+
+        It is looked at over the parameter's range, or a `span` of it; of many people, at few values
+        for all of them and at many for some.
+        """
+        if span is None and (name, degree) in self._proved:
             return
-        low, high = self.parameter(name).range
+        low, high = span or self.parameter(name).range
         whole = self.parameter(name).is_integer
         if low == high and not whole:
             low, high = low - 0.5, high + 0.5
-        count = max(FEW if self.subjects > FEW else DECLARED_AT, degree + 5)
-        grid = np.linspace(low, high, count)
-        grid = np.unique(np.rint(grid)) if whole else grid
-        if len(grid) <= degree + 1:  # of so few whole numbers it is true
-            return
-        t = 2 * (grid - low) / (high - low) - 1
-        found = self.evaluate({name: grid}, validate=False)
-        for values in (found.numerator, found.evidence):
-            if values is None:
-                continue
-            fit = chebyshev.chebval(t, chebyshev.chebfit(t, values.T, degree))
-            if not np.abs(fit - values).max() <= 1e-9 * np.abs(values).max():
-                raise UsageError(
-                    f"function {function} is declared to have a degree in {name}, and the answer "
-                    f"is no polynomial of degree {degree} in it: mend the degree, or leave it out"
-                )
-        self._proved.add((name, degree))
+        looked = [(self, DECLARED_AT)] if self._distinct <= FEW else [
+            (self, FEW), (self._of_some(FEW), DECLARED_AT)]  # fmt: skip
+        for case, count in looked:
+            grid = np.linspace(low, high, max(count, degree + 5))
+            grid = np.unique(np.rint(grid)) if whole else grid
+            if len(grid) <= degree + 1:  # of so few whole numbers it is true
+                return
+            t = 2 * (grid - low) / (high - low) - 1
+            found = case.evaluate({name: grid}, validate=False)
+            for values in (found.numerator, found.evidence):
+                if values is None:
+                    continue
+                fit = chebyshev.chebval(t, chebyshev.chebfit(t, values.T, degree))
+                if not np.abs(fit - values).max() <= 1e-9 * np.abs(values).max():
+                    raise UsageError(
+                        f"function {function} is declared to have a degree in {name}, and the "
+                        f"answer is no polynomial of degree {degree} in it: mend the degree, or "
+                        f"leave it out"
+                    )
+        if span is None:
+            self._proved.add((name, degree))
+
+    def _of_some(self, count: int) -> Asked:
+        """The same of so many of the subjects, each for itself."""
+        columns = subject_values(self.attack, self.subject)
+        some = np.unique(np.linspace(0, self._distinct - 1, count).astype(int))
+        part = {n: v[some] if len(v) > 1 else v for n, v in columns.items()}
+        return replace(self, subject=part, people=None, labels=None, many=None, averaged=False)
 
     @cached_property
     def _proved(self) -> set[tuple[str, int]]:

@@ -30,7 +30,7 @@ from reidbn.inference.network import Array
 from reidbn.late import late
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
-from reidbn.whatif.looking import inwards, numbers_of
+from reidbn.whatif.looking import inwards, levels_of, numbers_of, refuse_wrong_degrees
 from reidbn.whatif.prior_points import beta_shapes, gauss_points
 from reidbn.whatif.priors import PriorMeasure, measure, prior_text
 from reidbn.whatif.scattered import (
@@ -43,7 +43,7 @@ from reidbn.whatif.scattered import (
     moments,
 )
 from reidbn.whatif.sensitivity import Over, spans
-from reidbn.whatif.sobol import ROUNDING, Grid, held, with_ranges
+from reidbn.whatif.sobol import ROUNDING, Grid, counts_held, held, with_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,9 +221,8 @@ def learn(
 
 def _attempts(i: int, test: Mapping[str, Any]) -> Attempts:
     known = Attempts.__dataclass_fields__
-    for name in test:
-        if name not in known:
-            raise UsageError(f'test {i + 1} has no key "{name}"; {did_you_mean(name, known)}')
+    for name in [n for n in test if n not in known]:
+        raise UsageError(f'test {i + 1} has no key "{name}"; {did_you_mean(name, known)}')
     for name in ("target", "hits", "trials"):
         if name not in test:
             raise UsageError(f"test {i + 1} says no {name}; a test has target, hits and trials")
@@ -373,8 +372,8 @@ class _Weighing:
 
     def log_likelihood(self, points: Mapping[str, Array]) -> Array:
         """The log of equation (1)."""
-        nothing = np.zeros([len(points[n]) for n in self.names])
-        return nothing + self._of_rates([self.rate(j, points) for j in range(len(self.attempts))])
+        rates = [self.rate(j, points) for j in range(len(self.attempts))]
+        return np.zeros([len(points[n]) for n in self.names]) + self._of_rates(rates)
 
     def _of_rates(self, rates: Sequence[Array]) -> Array:
         from scipy.special import xlog1py, xlogy
@@ -395,6 +394,9 @@ class _Weighing:
 
     def learned(self, case: Asked) -> Learned:
         updates = [self._update(i) for i in range(len(self.names))]
+        left = {u.parameter: (u.low, u.mean, u.high) for u in updates}
+        for grid in self.grids:
+            refuse_wrong_degrees(grid.case, {n: left[n] for n in grid.names})
         parameters = [self._parameter(u) for u in updates]
         attack = case.attack.replace(parameters=case.attack.parameters.replace(*parameters))
         return Learned(
@@ -408,7 +410,7 @@ class _Weighing:
             correlation=self._correlation(),
             attack=attack,
             filled_in=tuple(n for n, p in self.varied.items() if p.prior is None),
-            notes=(*held(case, self.varied), *asides()),
+            notes=(*held(case, self.varied), *counts_held(case, self.varied), *asides()),
         )
 
     def _update(self, i: int) -> Update:
@@ -432,10 +434,10 @@ class _Weighing:
         cells = self.posterior.size // len(self.points[self.names[i]])
         asked = self.most // (PASSES * cells)
         follows = all(map(_is_followed, self.grids))
-        levels = _levels(FINE if follows else int(np.clip(asked, FEWEST_FINE, FINE)))
+        levels = levels_of(FINE if follows else int(np.clip(asked, FEWEST_FINE, FINE)), LEVEL)
         around = np.linspace(max(mean - REACH * sd, ends[0]), min(mean + REACH * sd, ends[1]), 101)
-        even = np.linspace(*ends, len(levels))
         marks = known.marks  # of a law that may hold nothing in between
+        even = np.linspace(*ends, len(levels))
         edges = np.unique(np.concatenate([even, around, inwards(*ends), marks]))
         for _ in range(PASSES):
             mass = self._mass(i, known, edges)
@@ -444,9 +446,7 @@ class _Weighing:
         met = np.diff(mass) @ (before[1:] + before[:-1]) / 2
         if not abs(met - mean * mass[-1]) <= COARSE * sd * mass[-1]:
             raise _too_little(self.names)
-        tail = (1 - LEVEL) / 2
-        low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, before)
-        return float(low), float(high)
+        return _between_tails(mass, before)
 
     def _mass(self, i: int, known: PriorMeasure, edges: Array) -> Array:
         """What is left of the prior below every edge, but for scale."""
@@ -510,7 +510,7 @@ class _Scattering(_Weighing):
     def __init__(
         self, varied: Mapping[str, Parameter], attempts: Sequence[Attempts], cases: Sequence[Asked]
     ) -> None:
-        self.varied, self.attempts = dict(varied), attempts
+        self.varied, self.attempts, self.grids = dict(varied), attempts, ()
         self.names = [n for n in varied if any(c.matters(n) for c in cases)]
         self.is_exact = False
         scattered = ScatteredPoints(cases, varied)
@@ -540,9 +540,7 @@ class _Scattering(_Weighing):
         at, weights = self.at[self.names[i]].ravel(), self.posterior.ravel()
         order = np.argsort(at)
         mass = np.cumsum(weights[order])
-        tail = (1 - LEVEL) / 2
-        low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, at[order])
-        return float(low), float(high)
+        return _between_tails(mass, at[order])
 
     def _expected(self, j: int) -> SeenTest:
         seen, rates = self.attempts[j], self.rates[j]
@@ -568,16 +566,16 @@ def _too_little(names: Sequence[str], closer: str = "") -> TooLarge:
     )
 
 
+def _between_tails(mass: Array, at: Array) -> tuple[float, float]:
+    """The central interval of a law, by what is left of it below some values."""
+    tail = (1 - LEVEL) / 2
+    low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, at)
+    return float(low), float(high)
+
+
 def _mean_and_sd(x: Array, weights: Array) -> tuple[float, float]:
     mean = float(weights @ x)
     return mean, float(np.sqrt(max(float(weights @ (x - mean) ** 2), 0.0)))
-
-
-def _levels(count: int) -> Array:
-    """Even shares of a law, ever less of it at both ends, and most around those that are told."""
-    small = 10.0 ** -np.linspace(3, 12, 37)
-    near = (1 - LEVEL) / 2 + np.linspace(-1, 1, 33) / count
-    return np.unique(np.concatenate([np.linspace(0, 1, count), small, 1 - small, near, 1 - near]))
 
 
 def _is_followed(grid: Grid) -> bool:

@@ -9,7 +9,7 @@ table) that which lies between two of the even steps is not seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
 
@@ -55,6 +55,28 @@ def inwards(low: float, high: float) -> Array:
     """Values ever closer to both ends of an interval."""
     steps = (high - low) * 10.0 ** -np.arange(0.25, DECADES, 0.25)
     return np.concatenate([low + steps, high - steps])
+
+
+def refuse_wrong_degrees(case: Asked, left: Mapping[str, tuple[float, float, float]]) -> None:
+    """Raise where a degree is wrong that an author declared, around what is `left` of the ranges.
+
+    Of each parameter that is low, mean and high; a sliver between the steps of a whole range weighs
+    much where little else is left of it.
+    """
+    for name, (low, _, high) in left.items():
+        degree = case.degree(name) if case.declared_by(name) else None
+        if degree is not None and low < high:
+            ends = case.parameter(name).range
+            span = max(ends[0], 2 * low - high), min(ends[1], 2 * high - low)
+            others = case.at({n: mean for n, (_, mean, _) in left.items() if n != name})
+            others.refuse_wrong_degree(name, degree, case.declared_by(name), span)
+
+
+def levels_of(count: int, level: float) -> Array:
+    """Even shares of a law, ever less of it at both ends, and most around those that are told."""
+    small = 10.0 ** -np.linspace(3, 12, 37)
+    near = (1 - level) / 2 + np.linspace(-1, 1, 33) / count
+    return np.unique(np.concatenate([np.linspace(0, 1, count), small, 1 - small, near, 1 - near]))
 
 
 def look(case: Asked, name: str, low: float, high: float) -> Array:

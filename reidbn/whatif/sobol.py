@@ -299,6 +299,16 @@ def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
     return (f"held at {held_at}, though the model has a prior: {', '.join(names)}",)
 
 
+def counts_held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
+    """A word on counts that stay as they are where only real numbers are learnt about."""
+    names = [
+        n for n, p in case.parameters.items()
+        if p.is_integer and p.range[0] < p.range[1] and n not in varied
+        and n not in case.settings and case.matters(n)
+    ]  # fmt: skip
+    return (f"counts stay as they are: {', '.join(names)}",) if names else ()
+
+
 def with_ranges(
     case: Asked,
     over: Mapping[str, tuple[float, float] | None],
