@@ -219,7 +219,7 @@ ANSWERS = {
 def test_no_answer_is_built_on_a_policy_that_is_only_local(room):
     with pytest.raises(rb.UsageError, match="its risk may be higher") as told:
         ANSWERS[room](rb.loads(CROWD))
-    assert "policy=" in str(told.value)
+    assert "with_policy" in str(told.value)
 
 
 def test_a_cross_check_says_that_no_engine_checks_the_policy():
@@ -267,9 +267,7 @@ def test_what_it_would_be_worth_to_see_more_is_refused_of_a_local_policy(monkeyp
 def test_a_refusal_says_which_policy_can_be_given_where(monkeypatch, tmp_path, capsys):
     """In the shell it read "(policy=, --policy)" with both in the shell's words."""
     monkeypatch.setattr(inside(inside(rb.decide).Solved), "MOST_POLICIES", 0)
-    with pytest.raises(
-        rb.UsageError, match=r"rb.ask\(attack, policy=...\), or rb.decide\(attack\)"
-    ):
+    with pytest.raises(rb.UsageError, match=r"attack.with_policy\(...\), or rb.decide\(attack\)"):
         rb.ask(rb.loads(TEAM), "risk")
     model = tmp_path / "team.yaml"
     model.write_text(TEAM)
@@ -278,5 +276,5 @@ def test_a_refusal_says_which_policy_can_be_given_where(monkeypatch, tmp_path, c
             main(words)
         assert ended.value.code == 2
         said = " ".join(capsys.readouterr().err.split())
-        assert "kept whatever is asked or set: reidbn ask --policy DECISION=OPTION" in said
+        assert "kept whatever is asked or set: --policy 'DECISION=OPTION if NODE=STATE'" in said
         assert "rb." not in said

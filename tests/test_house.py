@@ -69,6 +69,7 @@ DOORS = {
         "reidbn.attack.modelfile:save",
         "reidbn.attack.frontier:frontier",
         "reidbn.page.sheet:page",
+        "reidbn.inference.policies:with_policy",
         "reidbn.inference.pgmpy_bridge:attack_to_pgmpy",
     },
     "attack/coverage.py": {"reidbn.report.coverage_figure:draw_coverage"},

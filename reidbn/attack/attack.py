@@ -440,6 +440,7 @@ class Attack:
     to_pgmpy = late("reidbn.inference.pgmpy_bridge:attack_to_pgmpy")
     save = late("reidbn.attack.modelfile:save")
     page = late("reidbn.page.sheet:page")
+    with_policy = late("reidbn.inference.policies:with_policy")
     frontier = late("reidbn.attack.frontier:frontier")
 
     @property

@@ -385,6 +385,56 @@ def read_states(texts: Iterable[str], option: str) -> dict[str, Any]:
     return found
 
 
+policy_option = click.option(
+    "--policy", multiple=True, metavar="RULE|FILE",
+    help="In place of the attacker's best: DECISION=OPTION, or DECISION=OPTION if NODE=STATE, in "
+    "order; or a file of such rules.",
+)  # fmt: skip
+
+
+def read_policy(texts: Iterable[str]) -> dict[str, Any] | None:
+    """The rules of `--policy`, or of the files that it names.
+
+    >>> read_policy(["attacks=yes if aim=money", "attacks=no"])["attacks"][1]
+    {'p': {'no': 1.0}}
+    """
+    from reidbn.inference.policies import read_rules
+
+    rules = []
+    for text in texts:
+        if "=" in text:
+            rules.append(text)
+            continue
+        try:
+            rules.append(regular(Path(text)).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as problem:
+            raise UsageError(
+                f"--policy {text}: is neither DECISION=OPTION nor a file that can be read "
+                f"({type(problem).__name__})"
+            ) from None
+    return read_rules(";".join(rules)) if rules else None
+
+
+def said_policy(policy: Any) -> dict[str, Any]:
+    """A policy that was given, as JSON has it."""
+    from reidbn.inference.policies import told_policy
+
+    return {"policy": told_policy(policy)} if policy else {}
+
+
+def say_policy(policy: Any) -> None:
+    """That what is told is not of the attacker's own policy."""
+    for name, taken in said_policy(policy).get("policy", {}).items():
+        click.echo(f"Under a policy that was given: {name}={taken}.")
+
+
+def under(attack: Any, policy: Any) -> Any:
+    """The attack with a policy written in."""
+    from reidbn.inference.answers import load_attack
+
+    return load_attack(attack).with_policy(policy)
+
+
 def read_subject(texts: Iterable[str]) -> dict[str, Any] | None:
     """Subject data of `--subject`: columns with one number or several, or a JSON file of them.
 

@@ -15,13 +15,18 @@ from reidbn.cli._options import (
     do_option,
     given_option,
     output_options,
+    policy_option,
     print_json,
     question_argument,
+    read_policy,
     read_settings,
     read_states,
     read_subject,
+    said_policy,
+    say_policy,
     set_option,
     subject_option,
+    under,
 )
 
 
@@ -29,21 +34,33 @@ from reidbn.cli._options import (
 class Call:
     """What was typed: the question, and how the answer is to be shown."""
 
-    attack: str
+    attack: Any
+    """As it was named; the attack itself where a policy is written into it."""
     question: str | None
     how: dict[str, Any]
     """given, do, set, subject and beyond_range, as the functions of the library take them."""
     as_json: bool
     quiet: bool
+    policy: Any = None
 
     def show(self, result: Any, *, plot: str | None = None, **options: Any) -> None:
         """A result as text or JSON, and its figure if one is wanted."""
         if plot:
             result.plot(plot, **options)
         if self.as_json:
-            print_json(result.to_dict())
+            print_json(result.to_dict() | self.under)
         else:
             click.echo(str(result))
+            self.say_policy()
+
+    @property
+    def under(self) -> dict[str, Any]:
+        """The policy that was given, as JSON has it."""
+        return said_policy(self.policy)
+
+    def say_policy(self) -> None:
+        """That it is not the attacker's own policy."""
+        say_policy(self.policy)
 
 
 def asks(command: Callable[..., Any], *, question: bool = True) -> Callable[..., Any]:
@@ -59,6 +76,7 @@ def asks(command: Callable[..., Any], *, question: bool = True) -> Callable[...,
         as_json: bool,
         quiet: bool,
         question: str | None = None,
+        policy: tuple[str, ...] = (),
         **options: Any,
     ) -> int:
         if quiet:
@@ -72,9 +90,12 @@ def asks(command: Callable[..., Any], *, question: bool = True) -> Callable[...,
             "subject": read_subject(subject),
             "beyond_range": asked_beyond_range(),
         }
-        return int(command(Call(attack, question, how, as_json, quiet), **options) or 0)
+        given_policy = read_policy(policy)
+        what = under(attack, given_policy) if given_policy else attack
+        call = Call(what, question, how, as_json, quiet, given_policy)
+        return int(command(call, **options) or 0)
 
     decorated: Any = output_options(read)
-    for option in (subject_option, do_option, given_option, set_option):
+    for option in (policy_option, subject_option, do_option, given_option, set_option):
         decorated = option(decorated)
     return attack_argument(question_argument(decorated) if question else decorated)  # type: ignore[no-any-return]

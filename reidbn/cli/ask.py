@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,6 @@ from reidbn.cli._options import (
     option_once,
     print_json,
     print_table,
-    read_states,
     say_highest,
 )
 from reidbn.cli._question import Call, asks
@@ -46,30 +46,29 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
     help="Of the sampling engine.",
 )
 @click.option("--seed", default=0, show_default=True, help="Of the sampling engine.")
-@click.option("--policy", multiple=True, metavar="DECISION=OPTION",
-              help="In place of the attacker's best policy.")  # fmt: skip
 @click.option("--most-probable", is_flag=True, help="How it most probably came about.")
 @click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
 def ask(
     asked: Call,
     most_probable: bool,
     fail_above: float | None,
-    policy: tuple[str, ...],
     **options: Any,
 ) -> int:
     """Ask QUESTION (node=state, a node, a question's name) of ATTACK (a model's name or file)."""
     import reidbn as rb
+    from reidbn.inference.answers import load_attack
+    from reidbn.inference.policies import told_policy
 
-    model = rb.load(asked.attack)
+    model = load_attack(asked.attack)
     if most_probable:
-        if fail_above is not None or policy:
+        if fail_above is not None or asked.policy:
             option = "--policy" if fail_above is None else "--fail-above"
             raise UsageError(
                 f"{option}: --most-probable names every node and judges nothing; leave one out"
             )
         return _explain(model, asked)
-    taken = read_states(policy, "--policy") or None
-    answer = rb.ask(model, asked.question, policy=taken, **options, **asked.how)
+    answer = rb.ask(model, asked.question, **options, **asked.how)
+    answer = replace(answer, policy=told_policy(asked.policy))
     high = fail_above is not None and _is_high(answer, fail_above)
     if not asked.as_json:
         _show(answer, quiet=asked.quiet)

@@ -17,12 +17,17 @@ from reidbn.cli._options import (
     listing,
     option_once,
     output_options,
+    policy_option,
     print_json,
+    read_policy,
     read_settings,
     read_states,
     refuse_beside,
+    said_policy,
     say_gate,
+    say_policy,
     set_option,
+    under,
 )
 from reidbn.cli._results import result_options, write_reports
 from reidbn.cli._tables import about, say_about, say_proposed, table_options
@@ -69,6 +74,7 @@ _OF_PEOPLE = (
 @table_options
 @click.option("--attack", default="adversary-routes", show_default=True, help="Model name or file.")
 @of_people
+@policy_option
 @set_option
 @click.option("--do", multiple=True, metavar="NODE=STATE", help="An intervention.")
 @click.option("--method", type=click.Choice(["exact", "simulation"]), default="exact",
@@ -143,8 +149,9 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         "set": read_settings(options["settings"]),
         "do": read_states(options["do"], "--do"),
     }
+    policy = read_policy(options["policy"])
     result = rb.assess(
-        options["attack"],
+        under(options["attack"], policy) if policy else options["attack"],
         people,
         **asked,
         method=options["method"],
@@ -166,9 +173,12 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         if not quiet:
             say_about(people)
         click.echo(str(summary))
+        say_policy(policy)
     gate = None if above is None else _gate(result, above, as_json=as_json)
     if as_json:
-        print_json(summary.to_dict() | ({} if gate is None else {"fail_above": gate}))
+        print_json(
+            summary.to_dict() | said_policy(policy) | ({} if gate is None else {"fail_above": gate})
+        )
     best = {} if options["search"] is None else _best(summary, options)
     _write(result, options, releases, best)
     if summary.failure:  # the report says so on top; nobody's risk is written

@@ -24,8 +24,9 @@ from reidbn.cli._question import Call, asks
 def draw(asked: Call, output: str | None, marginals: bool, expanded: bool) -> None:
     """Draw ATTACK: its graph, parameters and where every number comes from."""
     import reidbn as rb
+    from reidbn.inference.answers import load_attack
 
-    model = rb.load(asked.attack)
+    model = load_attack(asked.attack)
     learnt = bool(asked.how["given"] or asked.how["do"])
     drawing = rb.draw(model, marginals=marginals or learnt, expanded=expanded, **asked.how)
     path = drawing.save(output or f"{model.name}.svg")

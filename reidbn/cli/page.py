@@ -51,9 +51,9 @@ def page(asked: Call, output: str | None, assess: str | None, title: str, **tabl
     answers; --set, --given and --do are where it starts. With --assess the people of a table stand
     behind it, as rounded cells that may leave the house.
     """
-    import reidbn as rb
+    from reidbn.inference.answers import load_attack
 
-    model = rb.load(asked.attack)
+    model = load_attack(asked.attack)
     how = dict(asked.how)
     if how.pop("beyond_range"):
         raise UsageError(

@@ -99,11 +99,12 @@ def sweep(
     if not (asked.as_json or csv or parquet):
         click.echo(f"{table.attrs['attack']}: {table.attrs['question']}")
         show_frame(table)
+        asked.say_policy()
     gate = (
         {} if fail_above is None else {"fail_above": _gate_of_sweep(asked, table, over, fail_above)}
     )
     if asked.as_json:
-        print_json({**table.attrs, **gate, "rows": _rows_of(table)})
+        print_json({**table.attrs, **asked.under, **gate, "rows": _rows_of(table)})
     return int(bool(gate) and gate["fail_above"]["exceeded"])
 
 
@@ -160,6 +161,7 @@ def derivatives(asked: Call, over: tuple[str, ...]) -> None:
         print_json(_rows_of(table))
     else:
         show_frame(table)
+        asked.say_policy()
 
 
 @click.command()
@@ -217,7 +219,7 @@ def compare(
     """
     import reidbn as rb
 
-    if are_results(asked.attack, asked.question):
+    if not asked.policy and are_results(asked.attack, asked.question):
         _refuse_of_files(asked, then_set, then_given, then_do)
         compare_files(asked.attack, str(asked.question), as_json=asked.as_json)
         return

@@ -323,10 +323,10 @@ class Solver:
             f"set: {{}}"
         )
         raise UsageError(
-            said.format("rb.decide", "rb.ask(attack, policy=...), or rb.decide(attack).attack, "
+            said.format("rb.decide", "attack.with_policy(...), or rb.decide(attack).attack, "
                         "which has that of rb.decide for one person written in (a table takes a "
                         "node with rows)"),
-            in_shell=said.format("reidbn decide", "reidbn ask --policy DECISION=OPTION"),
+            in_shell=said.format("reidbn decide", "--policy 'DECISION=OPTION if NODE=STATE'"),
         )  # fmt: skip
 
     def _one_at_a_time(self, network: Network, local: Sequence[str]) -> Network:

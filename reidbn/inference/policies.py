@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Node
-from reidbn.cpds.protocol import Array
+from reidbn.attack.parts import Node, parse_given, parse_states
+from reidbn.cpds.protocol import NO, YES, Array
 from reidbn.cpds.rows import Row, Rows, Table
 from reidbn.errors import UsageError, did_you_mean
 
 _FORM = (
     'an option for each decision, such as {"attacks": "yes"}, or rows, such as {"attacks": '
-    '[{"when": {"motive": "money"}, "p": {"yes": 1}}, {"p": {"no": 1}}]}, or what rb.decide found'
+    '[{"when": {"motive": "money"}, "p": {"yes": 1}}, {"p": {"no": 1}}]}, rules, such as '
+    '"attacks=yes if motive=money; attacks=no", or what rb.decide found (whose .rules are such)'
 )
 
 OF_ONE = "(decided for one person)"  # ends the story of such a node, in files too
@@ -31,10 +35,15 @@ class HasTables(Protocol):
 def with_policy(attack: Attack, policy: Any) -> Attack:
     """The attack with a policy in the places of its decisions; those not named stay decisions.
 
+    `policy` is an option for each decision, rows over what is seen, rules of which the first that
+    fits counts ("attacks=yes if motive=money; attacks=no"), or what rb.decide found.
+
     >>> from reidbn.attack.modelfile import load
     >>> with_policy(load("insider-decides"), {"attacks": "yes"}).decisions
     {}
     """
+    if isinstance(policy, str):
+        policy = read_rules(policy)
     of_one = isinstance(policy, HasTables) and _differs_between_people(attack)
     if isinstance(policy, HasTables):
         policy = dict(policy.tables)
@@ -55,6 +64,53 @@ def with_policy(attack: Attack, policy: Any) -> Attack:
     )
 
 
+def read_rules(text: str) -> dict[str, Any]:
+    """A policy in words: of each decision the rules in their order, of which the first that fits.
+
+    A rule ends with its line or with a semicolon; an option may be chances of several.
+
+    >>> read_rules("a=yes if aim=money, knows=no; a=no; b=yes:0.3,no:0.7")["a"]
+    [{'p': {'yes': 1.0}, 'when': {'aim': 'money', 'knows': 'no'}}, {'p': {'no': 1.0}}]
+    """
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for rule in (part.strip() for part in re.split(r"[;\n]", text)):
+        taken, is_bound, seen = re.split(r"\s(if)\s", rule, maxsplit=1) if " if " in rule else (
+            rule, "", "")  # fmt: skip
+        when = {"when": parse_states(seen)} if is_bound else {}
+        for name, option in (parse_given(taken) if rule else {}).items():
+            chances = {option: 1.0} if isinstance(option, str) else dict(option)
+            rows.setdefault(name, []).append({"p": chances, **when})
+    if not rows:
+        raise UsageError(f"policy takes {_FORM}")
+    return {
+        name: next(iter(found[0]["p"])) if len(found) == 1 and found[0].keys() == {"p"}
+        and len(found[0]["p"]) == 1 else found
+        for name, found in rows.items()
+    }  # fmt: skip
+
+
+def as_rules(attack: Attack, name: str, table: Array, states: Mapping[str, tuple[str, ...]]) -> (
+    list[str]
+):  # fmt: skip
+    """What is done for what is seen as rules, the most frequent last."""
+    node, found = attack.decisions[name], dict[str, list[str]]()
+    for at in np.ndindex(*table.shape[:-1]):
+        seen = []
+        for parent, place in zip(node.parents, at, strict=True):
+            if parent in attack.groups:
+                members = attack.groups[parent].members
+                seen += [f"{m}={YES if place >> j & 1 else NO}" for j, m in enumerate(members)]
+            else:
+                seen.append(f"{parent}={states[parent][place]}")
+        chances = table[at].tolist()
+        taken = ",".join(f"{o}:{p!r}" for o, p in zip(node.states, chances, strict=True))
+        if max(chances) == 1.0:
+            taken = node.states[chances.index(1.0)]
+        found.setdefault(f"{name}={taken}", []).append(", ".join(seen))
+    *rare, usual = sorted(found.items(), key=lambda rule: len(rule[1]))
+    return [*(f"{taken} if {seen}" for taken, every in rare for seen in every), usual[0]]
+
+
 def told_policy(policy: Any) -> dict[str, str]:
     """What is taken of each decision, in a word: its option, or where its rows come from.
 
@@ -63,6 +119,8 @@ def told_policy(policy: Any) -> dict[str, str]:
     """
     if isinstance(policy, HasTables):
         return dict.fromkeys(policy.tables, "as rb.decide found")
+    if isinstance(policy, str):
+        policy = read_rules(policy)
     options = {True: "yes", False: "no"}
     return {
         name: options[x] if isinstance(x, bool) else x if isinstance(x, str) else "rows given"

@@ -57,5 +57,5 @@ def tied_in_words(names: tuple[str, ...]) -> str:
     """That options are tied, and what to do to ask for another."""
     return (
         f"{TIED}at {', '.join(names)} another option is worth the same to the attacker; under it "
-        f"the answer may be higher or lower (policy=, --policy)"
+        f"the answer may be higher or lower (attack.with_policy, --policy)"
     )

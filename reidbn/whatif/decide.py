@@ -32,7 +32,7 @@ from reidbn.inference.deciding import Choice, Solved, chance_seen, order_of
 from reidbn.inference.exact import Plan
 from reidbn.inference.lowering import STEPS, Lowering, subject_values
 from reidbn.inference.network import Network
-from reidbn.inference.policies import with_policy
+from reidbn.inference.policies import as_rules, with_policy
 from reidbn.late import late
 from reidbn.progress import progress
 from reidbn.whatif.cases import BringsCase, Target, case_of, change
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXACT, LOCAL = "exact", "local"
+MOST_RULES, MOST_SEEN = 24, 512  # rules that are printed, and cases that they are made of
 MOST_STATES = 64  # of a node whose worth to know is asked for
 _HOW = {
     EXACT: "no policy is worth more to the attacker",
@@ -123,6 +124,27 @@ class Decision:
         return with_policy(
             self.case.attack.with_values(self.case.settings, beyond_range=True), self
         )
+
+    @cached_property
+    def rules(self) -> tuple[str, ...]:
+        """The policy as rules that `policy=`, attack.with_policy and --policy read again.
+
+        Of each decision the first that fits counts; what is never seen is in them, too.
+        """
+        several = [name for name, table in self.tables.items() if len(table) > 1]
+        if several:
+            raise UsageError(
+                f"what {several[0]} is differs between people; decide for one of them "
+                f"(subject={{...}})"
+            )
+        attack = self.case.attack
+        sizes = {n: self.case.base(n) for n in attack.structural}
+        return tuple(
+            rule for name, table in self.tables.items()
+            for rule in as_rules(attack, name, table[0],
+                                 {p: attack.variable(p, sizes).states
+                                  for p in attack.decisions[name].parents})
+        )  # fmt: skip
 
     @cached_property
     def people(self) -> pd.DataFrame:
@@ -317,7 +339,16 @@ class Decision:
 
     def __str__(self) -> str:
         lines = [repr(self), self.policy.to_string(index=False), self.in_words.capitalize() + "."]
+        if self._is_one:
+            lines.append(f"As policy= and --policy read it: {'; '.join(self.rules)}.")
         return "\n".join([*lines, *self._said])
+
+    @property
+    def _is_one(self) -> bool:
+        """Whether it is one policy for all, and of few rules."""
+        tables = self.tables.values()
+        few = all(len(t) == 1 and t[0, ..., 0].size <= MOST_SEEN for t in tables)
+        return few and len(self.rules) <= MOST_RULES
 
     @cached_property
     def _said(self) -> tuple[str, ...]:
@@ -338,6 +369,7 @@ class Decision:
             "unit": self.unit,
             "chances": self.chances,
             "policy": self.policy.to_dict("records"),
+            **({"rules": list(self.rules)} if self._is_one else {}),
             **({"notes": self._said} if self._said else {}),
         }
 
