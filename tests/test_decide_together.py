@@ -215,6 +215,21 @@ ANSWERS = {
 }
 
 
+def test_a_group_that_every_attacker_sees_is_no_table_of_them_all(monkeypatch):
+    """With seven of them each update multiplied out what all might do: 48 CPU s, and 4 now."""
+    seven = CROWD.replace(", hans, ida]", "]").replace("7, 8, 9]", "7]")
+    opened, exact = rb.decide(rb.loads(seven)), inside(inside(rb.decide).Plan)
+    monkeypatch.setattr(exact, "MOST_OPENED", 0)
+    three = CROWD.replace(", dora, eva, finn, gül, hans, ida]", "]").replace(
+        "3, 4, 5, 6, 7, 8, 9]", "3]"
+    )
+    closed = rb.decide(rb.loads(three))
+    monkeypatch.setattr(exact, "MOST_OPENED", 6)
+    again = rb.decide(rb.loads(three))
+    assert (closed.value, closed.risk) == pytest.approx((again.value, again.risk), abs=1e-13)
+    assert opened.risk > closed.risk
+
+
 @pytest.mark.parametrize("room", ANSWERS)
 def test_no_answer_is_built_on_a_policy_that_is_only_local(room):
     with pytest.raises(rb.UsageError, match="its risk may be higher") as told:

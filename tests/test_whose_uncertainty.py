@@ -243,3 +243,38 @@ def test_an_error_at_999_in_a_thousand_is_rarely_passed():
                 passed += abs(told - true) > error + 5e-4  # the grid's own
     assert asked == 72
     assert passed == 0
+
+
+def smooth(count):
+    """A chance 1 - prod (1 - c sqrt(p)): no polynomial, and one shape for every parameter."""
+    factors = [0.3 + 0.05 * i for i in range(count)]
+    terms = " * ".join(f"(1 - {c} * p{i} ^ 0.5)" for i, c in enumerate(factors))
+    lines = [f"  p{i}: {{value: 0.4, range: [0.05, 0.95], source: assumption}}"
+             for i in range(count)]  # fmt: skip
+    text = "\n".join([
+        "schema_version: 1", "name: smooth", "parameters:", *lines, "numbers:",
+        f'  q: "1 - {terms}"', "nodes: {a: {cpd: {kind: probability, p: $q}}}",
+        "questions: {risk: {target: a=yes}}",
+    ])  # fmt: skip
+    return rb.loads(text), factors
+
+
+@pytest.mark.parametrize("count", [4, 6])
+def test_smooth_answers_whose_grid_is_too_large_are_told_from_scattered_points(count):
+    """They were refused, with a remedy that hardly helped: four parameters were too many."""
+    attack, factors = smooth(count)
+    low, high = 0.05, 0.95
+    root = (high**1.5 - low**1.5) / 1.5 / (high - low)
+    square = (high**2 - low**2) / 2 / (high - low)
+    means = [1 - c * root for c in factors]
+    squares = [1 - 2 * c * root + c * c * square for c in factors]
+    whole = np.prod(squares) - np.prod(means) ** 2
+    found = rb.whatif.sobol(attack, "risk")
+    assert found.mean == pytest.approx(1 - np.prod(means), abs=found.error * found.sd)
+    for i, (m, s) in enumerate(zip(means, squares, strict=True)):
+        share = found[f"p{i}"]
+        others = [j for j in range(count) if j != i]
+        first = (s - m * m) * np.prod([means[j] ** 2 for j in others]) / whole
+        total = (s - m * m) * np.prod([squares[j] for j in others]) / whole
+        assert abs(share.first - first) <= share.first_error
+        assert abs(share.total - total) <= share.total_error

@@ -44,6 +44,7 @@ from reidbn.inference.tensors import (
     refuse_wide,
 )
 
+MOST_OPENED = 6  # members of a group of which all are asked about or known
 SEAM = 1 << 16  # numbers in the table between what subjects share and what they do not
 MOST_SUMS = 1 << 20  # times that one group is summed over: some ten seconds
 
@@ -113,15 +114,20 @@ class Plan:
     def laid_out(self, network: Network) -> tuple[dict[str, Tensor], list[Collapse]]:
         """The tables and the groups in their order; what does not fit is refused, undone."""
         relevant = network.ancestors([*self.targets, *self.evidence])
-        pool = {n: self._tensor(f) for n, f in network.factors.items() if n in relevant}
+        pool = {n: self._tensor(f, network) for n, f in network.factors.items() if n in relevant}
         axes = {name: t.axes for name, t in pool.items()}
         steps, left = collapses(network, axes, self.targets, self.evidence)
         batch = {a: t.size(a) for t in pool.values() for a in BATCH if a in t.axes}
         self._refuse_large(network, steps, left, batch)
         return pool, steps
 
-    def _tensor(self, factor: Factor) -> Tensor:
+    def _tensor(self, factor: Factor, network: Network) -> Tensor:
+        """A table, with an axis for each member of a group of which nothing is left to sum over."""
         tensor = batched(factor.table, (*factor.parents, factor.child))
+        for group in {*network.groups} & {*factor.parents}:
+            members = network.groups[group]
+            if len(members) <= MOST_OPENED and {*members} <= {*self.targets, *self.evidence}:
+                tensor = tensor.opened(group, members)
         for node, state in self.evidence.items():
             tensor = tensor.at(node, state)
         return tensor

@@ -48,6 +48,13 @@ class Tensor:
             self.axes[:i] + self.axes[i + 1 :], np.asarray(self.values.take(position, axis=i))
         )
 
+    def opened(self, group: str, members: Sequence[str]) -> Tensor:
+        """The axis of a group's subsets as one axis for each member, the lowest bit last."""
+        i = self.axes.index(group)
+        shape = self.values.shape
+        values = self.values.reshape(*shape[:i], *(2 for _ in members), *shape[i + 1 :])
+        return Tensor((*self.axes[:i], *reversed(members), *self.axes[i + 1 :]), values)
+
     def ordered(self, axes: Sequence[str]) -> Array:
         """The values with exactly these axes; an axis it lacks gets length 1."""
         present = [a for a in axes if a in self.axes]

@@ -163,8 +163,9 @@ class ScatteredPoints:
         if mixed and self.corners * self.count > most:
             raise TooLarge(
                 f"{self.corners * self.count:,} settings of {work:,} numbers each are too many to "
-                f"tell {len(names)} parameters apart where the answer jumps or bends: vary fewer "
-                f"(over=[names]), or ask rb.whatif.uncertainty for mean and sd"
+                f"tell {len(names)} parameters apart where the answer jumps, bends or curves: vary "
+                f"fewer (over=[names], those that rb.tornado has on top), or ask "
+                f"rb.whatif.uncertainty for mean and sd"
             )
         if draws is not None:  # of people one by one: one repeat, and as many as were asked for
             self.repeats, self.log2 = 1, max(0, int(np.ceil(np.log2(draws))))

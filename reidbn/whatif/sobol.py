@@ -493,8 +493,11 @@ def sobol(
 
 
 def _told(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
-    """The decomposition; from scattered points where a quadrature is too coarse."""
-    found = None if is_rough(case, varied) else Grid(case.as_mean(), varied).spread()
+    """The decomposition; from scattered points where a quadrature is too coarse, or too large."""
+    try:
+        found = None if is_rough(case, varied) else Grid(case.as_mean(), varied).spread()
+    except TooLarge:
+        found = None
     if found is None:
         found = _of_points(case, varied)
     elif found.error > COARSE:
