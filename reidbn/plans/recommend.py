@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attacks.routes.arguments import names_of, people_columns_of, probabilities_of, truth
+from reidbn.attacks.routes.arguments import names_of, probabilities_of, truth
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.placing import scenario_of
@@ -91,9 +91,10 @@ def recommend(
         as_read = bases
     else:
         people = _drawn(people, sample, seed)
-        asked = _said_of_all(whole, attack, asked)
+        if attack is not None and known is not None and scenario is None:
+            asked |= {"known": None, "scenario": scenario_of(whole, known)}  # it finds the drawn
         as_read = _bases(whole, attack, (), **asked)[0]
-        bases, targets = _bases(people, attack, targets, **_of_the_drawn(whole, people, asked))
+        bases, targets = _bases(people, attack, targets, **asked)
     if isinstance(hierarchies, str):
         if hierarchies != "auto":
             raise UsageError(f'hierarchies="{hierarchies}"; give {{column: rule}}, or "auto"')
@@ -213,25 +214,6 @@ def _drawn(people: People, sample: float, seed: int | None) -> People:
         )
     rows = np.random.default_rng(seed).choice(len(people), number, replace=False)
     return people.take(np.sort(rows))
-
-
-def _said_of_all(people: People, attack: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said of each person of the table, held against all of them."""
-    said = dict(asked)
-    if attack is not None and said["known"] is not None and said["scenario"] is None:
-        said |= {"known": None, "scenario": scenario_of(people, said["known"])}
-    if said.get("subject") is not None:
-        said["subject"] = people_columns_of(said["subject"], people)
-    return said
-
-
-def _of_the_drawn(whole: People, drawn: People, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Of that, what is about those who were drawn; a scenario finds them by itself."""
-    if asked.get("subject") is None:
-        return dict(asked)
-    rows = drawn.rows_in(whole)
-    own = {name: getattr(values, "iloc", values)[rows] for name, values in asked["subject"].items()}
-    return {**asked, "subject": own}
 
 
 def _bases(
