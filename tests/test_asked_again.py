@@ -265,6 +265,7 @@ def test_what_changed_and_what_cannot_is_said_in_words_that_mean_something_there
             rb.what_if(family, **{name: "age"})
 
 
+@pytest.mark.wide
 def test_a_model_that_hears_no_weights_needs_a_population_in_a_what_if_too():
     frame = rb.datasets.synthetic_patients(300, seed=3)[["age", "sex", "race"]]
     frame["w"] = np.random.default_rng(1).integers(2, 40, 300).astype(float)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from conftest import third
+from conftest import shipped, third
 
 import reidbn as rb
 from reidbn.attack import Known, Knows, Listed, Scenario
@@ -28,7 +28,7 @@ COLUMNS = {
     "who-is-attacking": ["age", "sex", "state", "education", "marital", "birth_country"],
 }
 PROVIDED = {"class_size", "p_unique", "records"}
-READ = {name: (bool(rb.load(name).groups), {*rb.load(name).subject}) for name in rb.models()}
+READ = {name: (bool(attack.groups), {*attack.subject}) for name, attack in shipped().items()}
 ATTACKS = [name for name, (group, read) in READ.items() if group and read and read <= PROVIDED]
 WORST = [name for name, (group, read) in READ.items() if not group and read and read <= PROVIDED]
 OTHERS = [name for name, (group, read) in READ.items() if not group and not read]

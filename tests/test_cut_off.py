@@ -241,6 +241,7 @@ questions: {risk: {target: named=yes}}
 """
 
 
+@pytest.mark.wide
 def test_verdicts_and_plans_about_a_risk_count_what_is_cut_off(tmp_path):
     rows = "\n".join(f"{age},{sex}" for age in (1, 2, 3, 1, 2, 5) for sex in "mfm")
     table, model = tmp_path / "t.csv", tmp_path / "capped.yaml"

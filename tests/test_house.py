@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -32,7 +33,8 @@ def name_of(path: Path) -> str:
     return name.removesuffix(".__init__")
 
 
-def imported(path: Path) -> set[str]:
+@cache
+def imported(path: Path) -> frozenset[str]:
     """What a module imports, inside functions too; what only types need is not imported."""
     tree, found = ast.parse(path.read_text()), set()
     package = name_of(path) if path.name == "__init__.py" else name_of(path).rpartition(".")[0]
@@ -51,7 +53,7 @@ def imported(path: Path) -> set[str]:
             found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {name for name in found if name.startswith("reidbn.")}
+    return frozenset(name for name in found if name.startswith("reidbn."))
 
 
 def doors(path: Path) -> set[str]:

@@ -5,9 +5,10 @@ from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
+from conftest import undecided
 
 import reidbn as rb
-from reidbn.attack import Attack, Node, dumps, load, loads, models
+from reidbn.attack import Attack, Node, dumps, load, loads
 from reidbn.cpds import Table, Variable
 from reidbn.errors import DataError, ModelError, UsageError
 from reidbn.inference import lower, pgmpy_bridge, plain_nodes
@@ -19,9 +20,6 @@ from reidbn.inference.interchange import (
     import_network,
     read_network,
 )
-
-# A decision has no table until somebody decides: its files are refused (test_decide).
-UNDECIDED = [name for name in models() if not load(name).decisions]
 
 FORMATS = ("bif", "xmlbif", "xdsl")
 AWKWARD_STATES = (
@@ -80,7 +78,7 @@ def plain(name):
 # -- other readers ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", UNDECIDED)
+@pytest.mark.parametrize("model", undecided())
 def test_xmlbif_holds_nothing_that_stops_the_parser_of_pyagrum(model):
     """A DOCTYPE with its grammar made pyAgrum 3.3 say that there is no BIF element."""
     text = export_text(model, "xmlbif")
@@ -91,7 +89,7 @@ def test_xmlbif_holds_nothing_that_stops_the_parser_of_pyagrum(model):
 
 
 @pytest.mark.parametrize(("ending", "digits"), [("bifxml", 1e-15), ("bif", 1e-7)])
-@pytest.mark.parametrize("model", UNDECIDED)
+@pytest.mark.parametrize("model", undecided())
 def test_pyagrum_reads_every_number_in_its_place(model, ending, digits, tmp_path):
     """Of a BIF it keeps single precision, of an XMLBIF every digit."""
     gum = pytest.importorskip("pyagrum", reason="pyAgrum is not installed")
@@ -119,7 +117,7 @@ def test_pyagrum_reads_every_number_in_its_place(model, ending, digits, tmp_path
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("model", UNDECIDED)
+@pytest.mark.parametrize("model", undecided())
 def test_every_shipped_model_comes_back_from_a_file_to_the_last_bit(model, format, tmp_path):
     path = export(model, tmp_path / f"m.{format}")
     same(plain_nodes(lower(import_network(path))), plain_nodes(lower(load(model))))
@@ -144,7 +142,7 @@ def test_a_network_goes_through_pgmpy_and_comes_back_to_the_last_bit(seed):
          plain_nodes(lower(attack)))  # fmt: skip
 
 
-@pytest.mark.parametrize("model", UNDECIDED)
+@pytest.mark.parametrize("model", undecided())
 def test_every_shipped_model_goes_through_pgmpy_and_comes_back(model):
     attack = load(model)
     again = import_network(attack.to_pgmpy())

@@ -113,6 +113,7 @@ def test_the_shell_answers_with_a_dropped_column(table, rule, column, tmp_path):
     assert page.exists()
 
 
+@pytest.mark.wide
 def test_levels_of_a_sparse_table_are_those_of_the_values_that_were_read():
     ehr = rb.datasets.synthetic_ehr(16, seed=0)
     sparse = rb.read_sparse(ehr.table, features=ehr.features)

@@ -393,6 +393,7 @@ def every_kind():
     yield None, rb.suda(both, columns=["q"]), ".json"
 
 
+@pytest.mark.wide
 def test_two_reports_of_one_table_stand_beside_each_other_where_both_are_of_one_set_of_classes(
     tmp_path,
 ):

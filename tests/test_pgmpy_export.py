@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from attacks import SETTINGS, closed_form, random_attacks, routes, routes_subjects
+from conftest import undecided
 from cpd_cases import CASES, COLUMNS, PARAMETERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,9 +16,6 @@ from reidbn.attack import load, models
 from reidbn.cpds import REST, And, HypergeometricLeak, NoisyOr, OneOver, Or, Row, Rows, Unique
 from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError
 from reidbn.inference import enumeration, exact, lower, pgmpy_bridge
-
-# A decision has no table until somebody decides: its files are refused (test_decide).
-UNDECIDED = [name for name in models() if not load(name).decisions]
 
 YN = ("no", "yes")
 
@@ -135,7 +133,7 @@ def test_the_leak_chain_in_pgmpy_gives_the_published_risk():
 # -- whole attacks -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", UNDECIDED)
+@pytest.mark.parametrize("model", undecided())
 def test_every_shipped_model_becomes_a_checked_pgmpy_model(model):
     attack = load(model)
     found = attack.to_pgmpy()
@@ -228,7 +226,7 @@ def test_index_nodes_are_parents_of_what_depends_on_them_only():
     assert {"unique", "right_guess", "knows_0", "knows_1"} <= set(children["<subject>"])
 
 
-@pytest.mark.parametrize("model", UNDECIDED)
+@pytest.mark.parametrize("model", undecided())
 def test_every_shipped_model_answers_alike_with_index_nodes(model):
     attack = load(model)
     target = list(attack.nodes)[-1]

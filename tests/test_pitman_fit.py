@@ -99,6 +99,7 @@ def test_slopes_are_the_derivatives_of_the_definition():
 # Maximum
 
 
+@pytest.mark.wide
 def test_no_point_of_a_wide_grid_is_likelier_than_the_fit():
     rng = np.random.default_rng(12)
     tables = random_tables(rng, 300)

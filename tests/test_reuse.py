@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from conftest import undecided
 
 import reidbn as rb
 from tests.random_files import random_file
@@ -34,7 +35,7 @@ def renamed(states, prefix):
     return {f"{prefix}_{node}": state for node, state in states.items()}
 
 
-@pytest.mark.parametrize("name", [n for n in rb.models() if not rb.load(n).decisions])
+@pytest.mark.parametrize("name", undecided())
 def test_a_shipped_model_answers_as_a_part_as_it_does_alone(name):
     own = rb.load(name)
     words = {"schema_version": 1, "name": "whole", "use": [{"model": name, "as": "part"}],

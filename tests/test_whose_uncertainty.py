@@ -78,7 +78,7 @@ def test_the_formula_is_the_model():
 
 
 @pytest.mark.parametrize(("names", "cells", "slack", "most"), [
-    ("p_audit worth fine", 160, 5e-4, 0.04),
+    pytest.param("p_audit worth fine", 160, 5e-4, 0.04, marks=pytest.mark.wide),
     pytest.param("p_audit worth fine effort", 48, 2e-3, 0.1, marks=pytest.mark.wide),
     pytest.param("p_audit worth fine p_greedy", 48, 2e-3, 0.02, marks=pytest.mark.wide),
 ])  # fmt: skip
