@@ -12,7 +12,17 @@ from reidbn.attack import Known, Knows, Scenario
 from reidbn.attacks import SubsetPopulation, subset_classes, summed
 from reidbn.errors import TooLarge
 from reidbn.population import raise_to_parts, settle
-from reidbn.theory import Distinct, Marginals, by_forest, fit_layer, fit_layers, knots, read, tally
+from reidbn.theory import (
+    BESIDE,
+    Distinct,
+    Marginals,
+    by_forest,
+    fit_layer,
+    fit_layers,
+    knots,
+    read,
+    tally,
+)
 
 QI = ["age", "sex", "state", "race"]
 HALF = Scenario("half", knows=Knows(tuple(Known(c, (c,), (0.5,), source="made up") for c in QI)))
@@ -96,27 +106,46 @@ def test_the_forest_of_a_subset_is_that_of_a_fit_to_it_alone():
     assert seen == {1, 2, 3}
 
 
+def test_how_few_others_hold_the_rarest_value_is_counted_on_every_subset():
+    rows, groups = made_up(n=120, cards=(40, 30, 3, 25)), ((0, 2), (1,), (3,))
+    found = Marginals.of(rows, groups, np.array([1, 3, 5, 7]), seed=5)
+    sizes, some = class_sizes(rows, groups), np.arange(len(rows.counts))
+    got = found.beside(some, np.minimum(sizes[found.wanted], 4))
+    for at, mask in enumerate(found.wanted.tolist()):
+        on = found.attributes(mask)
+        for i in np.flatnonzero(sizes[mask] <= 3):
+            others = min(rows.people[j][rows.codes[i, j]] for j in on) - sizes[mask, i]
+            assert got[at, i] == (others if others in {1, 2} else 0)
+    assert set(np.unique(got)) == {0, 1, 2}
+    assert found.besides == 3
+    assert Marginals.of(made_up(n=4_000), groups, found.wanted).besides == 1  # no value is rare
+
+
 def test_layers_of_all_subsets_say_what_a_layer_of_each_says():
     rng = np.random.default_rng(92)
-    n, N, subsets, cells = 3_000, 60_000, 6, 4_000
+    n, N, subsets, cells = 3_000, 60_000, 6, 1_500
     x = rng.normal(rng.uniform(-2, 0.5, (subsets, 1)), 1.2, (subsets, cells)).astype(np.float32)
-    f = 1 + rng.poisson(np.exp(0.2 + x + 0.3 * rng.standard_normal(x.shape)))
+    beside = rng.integers(0, 3, x.shape)
+    off = np.sqrt(0.3**2 + np.array(BESIDE)[beside]) * rng.standard_normal(x.shape)
+    f = 1 + rng.poisson(np.exp(0.2 + x + off))
     at = knots(n, N)
-    seen = np.zeros((subsets, len(at), 3))
+    seen = np.zeros((subsets, 3 * len(at), 3))
     # Each cell stands for its f people, as in equation (2) of theory/layer.py.
     for size in (1, 2, 3):
-        tally(x, np.where(f == size, f, 9), np.full(cells, float(size)), at, seen)
+        tally(x, np.where(f == size, f, 9), np.full(cells, float(size)), at, seen, beside)
     apart = np.linspace(0, 2.5, subsets)
-    made = fit_layers(seen, (f <= 3).sum(axis=1).astype(float), n, N, apart)
+    (made,) = fit_layers(seen, (f <= 3).sum(axis=1).astype(float), n, [N], apart)
     for mask in range(subsets):
-        one = fit_layer(x[mask].astype(float), f[mask], n, apart[mask])
+        one = fit_layer(x[mask].astype(float), f[mask], n, apart[mask], beside=beside[mask])
         points = np.linspace(-4, 2, 25)
-        knot, beyond = made.at(np.tile(points, (subsets, 1)).astype(np.float32))
-        expected = one.weight @ one.p_unique(points, N)
-        np.testing.assert_allclose(read(made.unique, knot, beyond)[mask], expected, atol=0.015)
-        for size, table in enumerate(made.match, 1):
-            expected = one.weight @ one.mean_inverse(size, points, N)
-            np.testing.assert_allclose(read(table, knot, beyond)[mask], expected, atol=0.015)
+        every = np.tile(points, (subsets, 1)).astype(np.float32)
+        for k, more in enumerate(BESIDE):
+            cell, beyond = made.at(every, np.full(every.shape, k, dtype=np.int8))
+            expected = one.weight @ one.p_unique(points, N, more)
+            np.testing.assert_allclose(read(made.unique, cell, beyond)[mask], expected, atol=0.015)
+            for size, table in enumerate(made.match, 1):
+                expected = one.weight @ one.mean_inverse(size, points, N, more)
+                np.testing.assert_allclose(read(table, cell, beyond)[mask], expected, atol=0.015)
 
 
 # -- agreement between subsets ---------------------------------------------------------------------

@@ -44,6 +44,7 @@ from reidbn.population.weights import WEIGHTED
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.gamma import like
 from reidbn.theory.layer import (
+    BESIDE,
     FEW,
     CalibratedLayer,
     mean_inverse_common,
@@ -52,6 +53,7 @@ from reidbn.theory.pitman import stays_unique
 from reidbn.theory.region import Nodes
 from reidbn.theory.species import zayatz
 from reidbn.theory.structure import together
+from reidbn.written import agree, counted
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -149,6 +151,8 @@ class StructuredFit(Uniqueness):
     """log H by the forest and by the latent classes, by distinct row."""
     layer: CalibratedLayer
     common: tuple[float, float, float]
+    beside: Ints
+    """Which of `BESIDE` each distinct row has: how few others hold its rarest value."""
     dropped: tuple[str, ...] = ()
     """Columns that are functions of others: they part nobody."""
     key: Nodes | None = None
@@ -187,19 +191,31 @@ class StructuredFit(Uniqueness):
         low = np.minimum(place.astype(np.int64), len(steps) - 2)
         return low, place - low
 
-    def _cells(self, told: Callable[[float], Floats]) -> Floats:
-        """Something by grid point, and by knot of W and of x as one axis."""
-        return np.concatenate([told(float(N)) for N in self._sizes], axis=1)
+    @cached_property
+    def _besides(self) -> Ints:
+        """Those of `BESIDE` that occur."""
+        return np.union1d(self.beside, [0])
+
+    def _cells(self, told: Callable[[float, float], Floats]) -> Floats:
+        """Something by grid point, and by one of `BESIDE`, knot of W and of x as one axis."""
+        each = [told(float(N), BESIDE[k]) for k in self._besides for N in self._sizes]
+        return np.concatenate(each, axis=1)
 
     def _read(self, cells: Floats, rows: Any = slice(None)) -> Floats:
         """Values of cells at distinct rows."""
-        tables, x = cells.reshape(len(self._sizes), _KNOTS), self._x[rows]
-        each = np.stack([np.interp(x, self._knots, table) for table in tables])
-        if len(each) == 1:
-            return np.asarray(each[0])
+        x, of = self._x[rows], self.beside[rows]
+        out = np.empty(len(x))
         low, beyond = (part[rows] for part in self._between)
-        at = np.arange(len(x))
-        return np.asarray(each[low, at] * (1 - beyond) + each[low + 1, at] * beyond)
+        tables = cells.reshape(len(self._besides), len(self._sizes), _KNOTS)
+        for k, own in zip(self._besides, tables, strict=True):
+            some = of == k
+            each = np.stack([np.interp(x[some], self._knots, table) for table in own])
+            if len(each) == 1:
+                out[some] = each[0]
+                continue
+            knot, further, at = low[some], beyond[some], np.arange(some.sum())
+            out[some] = each[knot, at] * (1 - further) + each[knot + 1, at] * further
+        return out
 
     @cached_property
     def _worth(self) -> Floats:
@@ -225,7 +241,7 @@ class StructuredFit(Uniqueness):
     @cached_property
     def _by_point(self) -> Floats:
         """P(F = 1 | f = 1): axes grid point of the layer, cell."""
-        return self._cells(lambda N: self.layer.p_unique(self._knots, N))
+        return self._cells(partial(self.layer.p_unique, self._knots))
 
     @cached_property
     def _q(self) -> Floats:
@@ -338,8 +354,10 @@ class StructuredFit(Uniqueness):
         alone, step = self.counts == 1, self._knots[1] - self._knots[0]
         at = np.rint((self._x[alone] - self._knots[0]) / step).astype(np.int64)
         low, beyond = self._between
-        at += np.rint(low + beyond).astype(np.int64)[alone] * _KNOTS
-        return np.bincount(at, worth[alone], _KNOTS * len(self._sizes)).astype(np.float64)
+        of = np.searchsorted(self._besides, self.beside) * len(self._sizes)
+        at += (of + np.rint(low + beyond).astype(np.int64))[alone] * _KNOTS
+        cells = _KNOTS * len(self._sizes) * len(self._besides)
+        return np.bincount(at, worth[alone], cells).astype(np.float64)
 
     def _rates(self, spread: tuple[float, float] = SPREAD, *, draws: int = _DRAWS) -> Floats:
         """Drawn P(F = 1 | f = 1) by knot; structures err alike in strata of one table."""
@@ -351,11 +369,12 @@ class StructuredFit(Uniqueness):
             node = own.choice(len(self.key.weight), size=draws // 3, p=self.key.weight)
             theta, alpha = self.key.theta[node], self.key.alpha[node]
             stay = self._cells(
-                lambda N: np.repeat(
+                lambda N, _: np.repeat(
                     stays_unique(self.n, N, theta=theta, alpha=alpha)[:, None], _KNOTS, axis=1
                 )
             )
-        run_out = self._cells(lambda N: self.layer.all_alike(self._knots, N))[point[: draws // 3]]
+        run_out = self._cells(lambda N, _: self.layer.all_alike(self._knots, N))
+        run_out = run_out[point[: draws // 3]]
         return drawn_chances(self._by_point[point], run_out, stay, factor)
 
     def _realised(self, rates: Floats) -> Floats:
@@ -440,6 +459,13 @@ class StructuredFit(Uniqueness):
             f"Calibrated on the classes of one to three people: log(n p) = {a:.2f} + {b:.2f} "
             f"log(n H), give or take {s:.2f}.",
         ]
+        few = int(((self.beside > 0) & (self.counts == 1)).sum())
+        if few:
+            lines.append(
+                f"{counted(few, 'unique person')} {agree(few, 'has', 'have')} a value that one or "
+                "two others of the table hold: how common it is those few say, and what is said of "
+                "such a person is as much less sure."
+            )
         return "\n".join([*lines, *self.warnings])
 
     def _of_weights(self) -> tuple[str, ...]:

@@ -108,7 +108,9 @@ class StructuredSubsets:
         where the model does not speak, or of larger classes, means nothing.
         """
         f = f[self.marginals.wanted]
-        knot, beyond = self.layers.at(self.marginals.log_rank(rows, f))
+        several = self.layers.besides > 1
+        beside = self.marginals.beside(rows, f) if several else None
+        knot, beyond = self.layers.at(self.marginals.log_rank(rows, f), beside)
         size = np.int32(self.layers.unique.size)
         of_size = knot + (np.minimum(f, FEW).astype(np.int32) - 1) * size
         if self.stands is None:
@@ -131,12 +133,12 @@ class StructuredSubsets:
 
     @cached_property
     def _unique(self) -> Single:
-        """P(F = 1 | f = 1): layers x subset x knot."""
+        """P(F = 1 | f = 1): layers x subset x cell."""
         return np.stack([layers.unique for layers in self._every])
 
     @cached_property
     def _match(self) -> Single:
-        """E[1/F | f]: layers x class size x subset x knot."""
+        """E[1/F | f]: layers x class size x subset x cell."""
         return np.stack([np.stack(layers.match) for layers in self._every])
 
     @cached_property
@@ -369,7 +371,7 @@ def _calibrated(
             weight = rng.multinomial(most, rows.people / n).astype(float)
     some = rng.permutation(np.flatnonzero(weight))
     at = knots(n, population if stood is None else max(population, *stood))
-    seen = np.zeros((len(wanted), len(at), FEW))
+    seen = np.zeros((len(wanted), marginals.besides * len(at), FEW))
     answers, apart = np.zeros((len(wanted), 4)), np.zeros((3, len(wanted)))
     step, compared = max(1, BLOCK // marginals.subsets), 0
     sizes = sizes_of_rows(rows, some).T
@@ -379,7 +381,8 @@ def _calibrated(
         forest, classes = marginals.both(here, np.minimum(f, FEW + 1))
         x = together(forest, classes)
         x += np.float32(np.log(n))
-        tally(x, f, weight[here], at, seen)
+        beside = marginals.beside(here, f) if marginals.besides > 1 else None
+        tally(x, f, weight[here], at, seen, beside)
         few = (f <= FEW) * weight[here]
         off = forest - classes
         for total, value in zip(apart, (few, few * off, few * off**2), strict=True):
@@ -395,10 +398,8 @@ def _calibrated(
     _, mean, square = apart / np.maximum(apart[0], 1.0)
     off = np.sqrt(np.maximum(square - mean**2, 0.0))
     unsure = np.array([marginals.rows.unsure(marginals.attributes(m)) for m in wanted.tolist()])
-    layers, *several = (
-        fit_layers(seen, cells.astype(float), n, N, off, unsure, at)
-        for N in (population, *(() if stood is None else stood))
-    )
+    every = (population, *(() if stood is None else stood))
+    layers, *several = fit_layers(seen, cells.astype(float), n, every, off, unsure, at)
     uniques = np.maximum(answers[:, 3], 1.0)
     share = answers / uniques[:, None]
     held = seen[:, :, 0]

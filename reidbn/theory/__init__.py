@@ -18,7 +18,7 @@ __getattr__ = face(
         "hypergeometric": "identified leaked_pmf log_none_leaked mean_touched none_leaked "
         "touched_pmf",
         "kinship": "Channel codes_given given_other one_of_several truth_prior",
-        "layer": "CalibratedLayer common_layer fit_layer mean_inverse_common",
+        "layer": "BESIDE CalibratedLayer common_layer fit_layer mean_inverse_common which_beside",
         "layers": "fit_layers knots read tally",
         "leak_by_paper": "act_out log_recursion",
         "loglinear": "VARIANTS Cells expected_counts mean_inverse_beside proportional_fit risk",

@@ -12,6 +12,9 @@ row the less do models know of it: with m = a + b x its standard deviation is
     s(m) = min(s exp(-.3 m), 2.5)                                                            (2)
 
 for nine rows in ten, and for one of which the models know less its variance is s(m)^2 + .85^2.
+A share that r others of the table tell is known as Gamma(r + 1/2) is, whose log has the variance
+psi'(r + 1/2): where only one other or two have the rarest of a row's values, the variance of e is
+as much larger (`BESIDE`), since the models took that value to be as common as those few say.
 What the rows of one to three people say of (a, b, s), given that they have one to three, is the
 likelihood
 
@@ -42,7 +45,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, polygamma
 
 from reidbn.theory.loglinear import mean_inverse_beside
 
@@ -55,6 +58,8 @@ COMMON = 30
 """The largest class that the layer of larger classes is fitted on."""
 UNKNOWN, UNKNOWN_SD = 0.1, 0.85
 """Share of the rows of which the models know less, and how much further off they are."""
+BESIDE = (0.0, *polygamma(1, np.array([1.5, 2.5])).tolist())
+"""What the variance of e has on top, by how many others hold a row's rarest value; 0: more."""
 FALLS, WIDEST = 0.3, 2.5
 """How fast s falls from rare rows to common ones, and the most that it is."""
 MID_A, SD_A, MID_B, SD_B, SD_S = 0.15, 0.3, 0.9, 0.12, 0.6
@@ -87,9 +92,9 @@ class CalibratedLayer:
         a, b, s = (float(self.weight @ v) for v in (self.a, self.b, self.s))
         return a, b, s
 
-    def p_unique(self, x: Floats, N: float) -> Floats:
-        """Equation (4): axes grid point, x."""
-        stay = np.log1p(-self._p(x))
+    def p_unique(self, x: Floats, N: float, beside: float = 0.0) -> Floats:
+        """Equation (4): axes grid point, x; `beside` is one of `BESIDE`."""
+        stay = np.log1p(-self._p(x, beside))
         weight = _BOTH * np.exp((self.n - 1) * stay)
         told = (weight * np.exp((N - self.n) * stay)).sum(axis=2)
         return np.asarray(told / np.maximum(weight.sum(axis=2), NOBODY))
@@ -107,24 +112,23 @@ class CalibratedLayer:
         log_p = self.a[:, None] + self.b[:, None] * x - np.log(self.n)
         return np.asarray(np.minimum(np.exp(log_p), LARGEST))
 
-    def mean_inverse(self, f: int, x: Floats, N: float) -> Floats:
+    def mean_inverse(self, f: int, x: Floats, N: float, beside: float = 0.0) -> Floats:
         """Equation (5) for a class size of at most `FEW`: axes grid point, x."""
-        p = self._p(x)
+        p = self._p(x, beside)
         weight = _BOTH * (self.n * p) ** (f - 1) * np.exp((self.n - f) * np.log1p(-p))
         told = mean_inverse_beside(np.full(p.shape, f), (N - self.n) * p)
         return np.asarray((weight * told).sum(axis=2) / np.maximum(weight.sum(axis=2), NOBODY))
 
-    def _p(self, x: Floats) -> Floats:
+    def _p(self, x: Floats, beside: float) -> Floats:
         log_np = (self.a[:, None] + self.b[:, None] * x)[:, :, None]
-        return np.asarray(
-            np.minimum(np.exp(log_np + _errors(self.s, log_np) - np.log(self.n)), LARGEST)
-        )
+        off = _errors(self.s, log_np, beside)
+        return np.asarray(np.minimum(np.exp(log_np + off - np.log(self.n)), LARGEST))
 
 
-def _errors(s: Floats, m: Floats) -> Floats:
+def _errors(s: Floats, m: Floats, beside: float) -> Floats:
     """Nodes of e: axes grid point, x, node; m = a + b x has an axis of one for the nodes."""
-    own = spread_at(s[:, None, None], m)
-    return np.concatenate([own * _Z, np.sqrt(own**2 + UNKNOWN_SD**2) * _Z], axis=2)
+    own = spread_at(s[:, None, None], m) ** 2 + beside
+    return np.concatenate([np.sqrt(own) * _Z, np.sqrt(own + UNKNOWN_SD**2) * _Z], axis=2)
 
 
 def spread_at(s: Any, m: Floats) -> Floats:
@@ -145,16 +149,28 @@ def how_far_apart(one: Floats, other: Floats, people: Ints) -> float:
     return float(np.sqrt(np.average(off**2, weights=people)))
 
 
+def which_beside(others: NDArray[Any]) -> NDArray[Any]:
+    """Which of `BESIDE` rows have, by how many others hold the rarest value of each."""
+    return np.where((others > 0) & (others < len(BESIDE)), others, others.dtype.type(0))
+
+
 def fit_layer(
-    x: Floats, f: Ints, n: float, apart: float = 0.0, unsure: float = 0.0
-) -> CalibratedLayer:
+    x: Floats, f: Ints, n: float, apart: float = 0.0, unsure: float = 0.0,
+    beside: Ints | None = None,
+) -> CalibratedLayer:  # fmt: skip
     """The posterior of (a, b, s) from the rows of one to three people, of models `apart`.
 
     First on a wide grid, then on one over three standard deviations around its mean.  `unsure` is
-    the standard deviation of what nobody knows of a, beside the prior's own.
+    the standard deviation of what nobody knows of a, beside the prior's own; `beside` says which
+    of `BESIDE` each row has, the first where it is left out.
     """
     few = f <= FEW
-    seen = _binned(x[few], f[few], 1, FEW)
+    x, f, of = x[few], f[few], np.zeros(few.sum()) if beside is None else beside[few]
+    each, seen = _each(f), []
+    for k, more in enumerate(BESIDE):
+        some = of == k
+        if some.any() or not k:
+            seen.append((_binned(x[some], f[some], (1, FEW), each), more))
     ends = ends_of(unsure)
     low, high = ends
     prior = float(middle_of(max(apart, OF_UNSURE * unsure))), float(np.hypot(SD_A, unsure))
@@ -178,25 +194,36 @@ def ends_of(unsure: float) -> tuple[Floats, Floats]:
 def _posterior(
     low: Floats,
     high: Floats,
-    seen: tuple[Floats, Floats],
+    seen: list[tuple[tuple[Floats, Floats], float]],
     n: float,
     smallest: int,
     prior: tuple[float, float],
 ) -> tuple[Floats, Floats]:
-    """Points (a, b, ln s) of a grid, and their weights; `prior`: middle of ln s, sd of a."""
+    """Points (a, b, ln s) of a grid, and their weights; `prior`: middle of ln s, sd of a.
+
+    `seen` are rows, as `_binned`, and what the variance of their e has on top.
+    """
     middle_s, sd_a = prior
     axes = [np.linspace(*ends) for ends in zip(low, high, GRID, strict=True)]
     points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")])
     a, b, log_s = points
     s = np.exp(log_s)
     off = ((a - s**2 / 2 - MID_A) / sd_a) ** 2 + ((b - MID_B) / SD_B) ** 2
-    told = log_likelihood(a, b, s, seen, n, smallest) - (off + ((log_s - middle_s) / SD_S) ** 2) / 2
+    told = -(off + ((log_s - middle_s) / SD_S) ** 2) / 2
+    for rows, beside in seen:
+        told += log_likelihood(a, b, s, rows, n, smallest, beside)
     weight = np.exp(told - told.max())
     return points, weight / weight.sum()
 
 
-def _binned(x: Floats, f: Ints, low: int, high: int) -> tuple[Floats, Floats]:
-    """Mean x of each bin, and people by bin and class size, that sum to the number of rows."""
+def _each(f: Ints) -> float:
+    """What a person counts, c of equation (3): all count as many as there are classes f."""
+    return 1 / float(f.mean()) if len(f) else 1.0
+
+
+def _binned(x: Floats, f: Ints, ends: tuple[int, int], each: float) -> tuple[Floats, Floats]:
+    """Mean x of each bin, and people by bin and class size between `ends`, who count `each`."""
+    low, high = ends
     if not len(x):
         return np.zeros(1), np.zeros((1, high - low + 1))
     start = float(x.min())
@@ -208,16 +235,17 @@ def _binned(x: Floats, f: Ints, low: int, high: int) -> tuple[Floats, Floats]:
     held = people.sum(axis=1)
     some = held > 0
     centres = np.bincount(at, weights=x * f, minlength=BINS)[some] / held[some]
-    return centres, people[some] * (len(x) / people.sum())
+    return centres, people[some] * each
 
 
 def log_likelihood(
-    a: Floats, b: Floats, s: Floats, seen: tuple[Floats, Floats], n: float, low: int
-) -> Floats:
+    a: Floats, b: Floats, s: Floats, seen: tuple[Floats, Floats], n: float, low: int,
+    beside: float = 0.0,
+) -> Floats:  # fmt: skip
     """Log of (3) for class sizes from `low` on, by point."""
     x, people = seen
     m = (a[:, None] + b[:, None] * x)[:, :, None]
-    log_mean = np.minimum(m + _errors(s, m), np.log(n))
+    log_mean = np.minimum(m + _errors(s, m, beside), np.log(n))
     mean = np.exp(log_mean) * ((n - 1) / n)
     part = np.exp((low - 1) * log_mean - mean - gammaln(low))
     law = np.empty((people.shape[1], *mean.shape[:2]))
@@ -234,7 +262,7 @@ def log_likelihood(
 def common_layer(x: Floats, f: Ints, n: float) -> tuple[float, float, float]:
     """(a, b, s) of the classes of four to thirty people: the best point under the same prior."""
     some = (f > FEW) & (f <= COMMON)
-    seen = _binned(x[some], f[some], FEW + 1, COMMON)
+    seen = [(_binned(x[some], f[some], (FEW + 1, COMMON), _each(f[some])), 0.0)]
     points, weight = _posterior(LOW, HIGH, seen, n, FEW + 1, (float(middle_of(0.0)), SD_A))
     a, b, log_s = points[:, int(np.argmax(weight))]
     return float(a), float(b), float(np.exp(log_s))

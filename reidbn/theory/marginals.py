@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from reidbn.theory.layer import BESIDE, which_beside
 from reidbn.theory.structure import (
     CLASS_PRIOR,
     PRIOR,
@@ -100,6 +101,27 @@ class Marginals:
             forest += of_keys
             classes += of_keys
         return forest, classes
+
+    @cached_property
+    def besides(self) -> int:
+        """How many of `BESIDE` of layer.py can occur: one, where no value is held by so few."""
+        most = len(BESIDE) - 1 + MOST_LEFT_OUT
+        held = np.concatenate([np.zeros(0), *(self.rows.people[j] for j in self.rows.told_alone)])
+        return len(BESIDE) if ((held > 1) & (held <= most)).any() else 1
+
+    def beside(self, some: Ints, people: NDArray[Any]) -> NDArray[np.int8]:
+        """Which of `BESIDE` rows have: subset wanted x row; `people` are as in `log_rank`."""
+        many = np.int8(len(BESIDE) + MOST_LEFT_OUT + 1)
+        held = np.full((self.subsets, len(some)), many, dtype=np.int8)
+        for i, group in enumerate(self.groups):
+            least = np.full(len(some), many, dtype=np.int8)
+            for j in set(group) & set(self.rows.told_alone):
+                of_value = np.minimum(self.rows.people[j], many).astype(np.int8)
+                np.minimum(least, of_value[self.rows.codes[some, j]], out=least)
+            np.minimum(held[: 1 << i], least, out=held[1 << i : 2 << i])
+        held = held[self.wanted]
+        held -= np.minimum(people, MOST_LEFT_OUT).astype(np.int8)
+        return which_beside(held)
 
     # -- the forest --------------------------------------------------------------------------------
 
