@@ -26,6 +26,7 @@ from reidbn.theory import (
     forest,
     latent_classes,
     mean_inverse_common,
+    rarest,
     which_beside,
 )
 
@@ -514,7 +515,7 @@ def test_how_few_others_hold_the_rarest_value_is_counted_by_row():
         counts.astype(float),
     )
     people = np.repeat(codes, counts, axis=0)
-    for row, count, got in zip(codes, counts, rows.rarest(), strict=True):
+    for row, count, got in zip(codes, counts, rarest(rows), strict=True):
         assert got == min(int((people[:, j] == row[j]).sum()) for j in range(3)) - count
     assert which_beside(np.array([0, 1, 2, 3, 40])).tolist() == [0, 1, 2, 0, 0]
 

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from inside import inside
 from scipy.optimize import linprog
@@ -304,8 +305,19 @@ def test_more_subsets_than_can_be_calibrated_are_refused_with_a_remedy():
     codes = np.random.default_rng(96).integers(0, 2, (120, 15))
     people = rb.People.from_codes(codes, names)
     known = tuple(Known(c, (c,), (0.5,), source="made up") for c in names)
-    with pytest.raises(TooLarge, match=r'(?i)leave attributes out.*population_model="log-linear"'):
+    with pytest.raises(TooLarge, match=r'population_model="log-linear", or leave attributes out'):
         assessed(people, scenario=Scenario("half", knows=Knows(known)))
+    frame = pd.DataFrame(codes, columns=names).assign(weight=np.where(codes[:, 0], 50.0, 150.0))
+    survey = rb.read_table(frame, quasi_identifiers=names, weights="weight")
+    every = Known("every", tuple(names), (0.5,), source="made up")
+    half = {"scenario": Scenario("half", knows=Knows((every,))), "population": 12_000}
+    with pytest.raises(TooLarge, match="leaves the survey weights out") as refused:
+        rb.assess("adversary-routes", survey, **half)
+    for model in ("log-linear", "benedetti-franconi"):  # known together: a remedy that answers
+        assert f'population_model="{model}"' in str(refused.value)
+        assert (
+            rb.assess("adversary-routes", survey, population_model=model, **half).risk().max() > 0
+        )
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from reidbn.population.structured import SMALLEST, STRUCTURED, StructuredFit, le
 from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.layer import FEW, common_layer, fit_layer, how_far_apart, which_beside
+from reidbn.theory.marginals import rarest
 from reidbn.theory.structure import Distinct, by_classes, by_forest, determined, together
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -108,7 +109,7 @@ def fit_structured(sample: Sample) -> Uniqueness:
     forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
     x, few = together(forest, classes) + np.log(rows.n), counts <= FEW
     apart = how_far_apart(forest[few], classes[few], counts[few])
-    beside = which_beside(rows.rarest()).astype(np.int64)
+    beside = which_beside(rarest(rows)).astype(np.int64)
     return StructuredFit(
         sample, ids, counts, (forest, classes),
         fit_layer(x, counts, rows.n, apart, rows.unsure(range(len(rows.values))), beside),

@@ -22,7 +22,7 @@ __getattr__ = face(
         "layers": "fit_layers knots read tally",
         "leak_by_paper": "act_out log_recursion",
         "loglinear": "VARIANTS Cells expected_counts mean_inverse_beside proportional_fit risk",
-        "marginals": "Marginals",
+        "marginals": "Marginals rarest",
         "number_identified": "log_number_identified missed seconds_of_law support",
         "pitman": "expected_uniques expected_uniques_asymptotic expected_uniques_given "
         "factorial_moments_given log_stays_unique seat_people stays_unique "

@@ -56,6 +56,17 @@ MOST_LEFT_OUT = 3
 LEAST = 1e-37  # the smallest share in single precision
 
 
+def told_alone(rows: Distinct) -> tuple[int, ...]:
+    """Attributes whose values have no neighbours: who holds one is all that tells of it."""
+    return tuple(j for j in rows.shared if not rows.widths(j))
+
+
+def rarest(rows: Distinct) -> Floats:
+    """How many others hold the rarest of each row's values, of attributes that are told alone."""
+    held = [rows.people[j][rows.codes[:, j]] for j in told_alone(rows)]
+    return np.asarray(np.min([np.full(len(rows.counts), np.inf), *held], axis=0) - rows.counts)
+
+
 @dataclass(frozen=True, eq=False)
 class Marginals:
     """Shares of rows on every subset of groups of attributes."""
@@ -106,7 +117,7 @@ class Marginals:
     def besides(self) -> int:
         """How many of `BESIDE` of layer.py can occur: one, where no value is held by so few."""
         most = len(BESIDE) - 1 + MOST_LEFT_OUT
-        held = np.concatenate([np.zeros(0), *(self.rows.people[j] for j in self.rows.told_alone)])
+        held = np.concatenate([np.zeros(0), *(self.rows.people[j] for j in told_alone(self.rows))])
         return len(BESIDE) if ((held > 1) & (held <= most)).any() else 1
 
     def beside(self, some: Ints, people: NDArray[Any]) -> NDArray[np.int8]:
@@ -115,7 +126,7 @@ class Marginals:
         held = np.full((self.subsets, len(some)), many, dtype=np.int8)
         for i, group in enumerate(self.groups):
             least = np.full(len(some), many, dtype=np.int8)
-            for j in set(group) & set(self.rows.told_alone):
+            for j in set(group) & set(told_alone(self.rows)):
                 of_value = np.minimum(self.rows.people[j], many).astype(np.int8)
                 np.minimum(least, of_value[self.rows.codes[some, j]], out=least)
             np.minimum(held[: 1 << i], least, out=held[1 << i : 2 << i])

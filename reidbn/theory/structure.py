@@ -122,16 +122,6 @@ class Distinct:
         """Attributes of which the table can tell how they go together."""
         return tuple(j for j in range(len(self.values)) if (j,) not in self.own)
 
-    @cached_property
-    def told_alone(self) -> tuple[int, ...]:
-        """Attributes whose values have no neighbours: who holds one is all that tells of it."""
-        return tuple(j for j in self.shared if not self.widths(j))
-
-    def rarest(self) -> Floats:
-        """How many others hold the rarest of each row's values, of attributes told alone."""
-        held = [self.people[j][self.codes[:, j]] for j in self.told_alone]
-        return np.asarray(np.min([np.full(len(self.counts), np.inf), *held], axis=0) - self.counts)
-
     def key(self, attributes: Iterable[int]) -> tuple[int, ...]:
         """Those of some attributes on which most people have a value of their own."""
         return tuple(j for j in attributes if (j,) in self.own)

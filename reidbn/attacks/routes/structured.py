@@ -53,6 +53,10 @@ ONE_COLUMN = (
     "where one attribute alone parts people, the larger is said of what class sizes and what "
     "survey weights (benedetti-franconi) say"
 )
+LEAVES_OUT = (
+    ', which leaves the survey weights out, and population_model="benedetti-franconi", which goes '
+    "by them alone and says too little, and take the larger"
+)
 STRUCTURES = ("forest", "latent_classes", "mixture", "calibrated")
 
 Array = NDArray[np.float64]
@@ -321,8 +325,9 @@ def structured_population(
     if len(columns) > MOST_COLUMNS:
         raise TooLarge(
             f"{len(columns)} columns have 2^{len(columns)} subsets; {STRUCTURED} takes up to "
-            f"{MOST_COLUMNS} columns, known together or not. Generalise or leave attributes out "
-            f'with without=["..."], or ask population_model="{LOG_LINEAR}"'
+            f'{MOST_COLUMNS} columns, known together or not. Ask population_model="{LOG_LINEAR}"'
+            f"{'' if people.weights is None else LEAVES_OUT}, or leave attributes out with "
+            f'without=["..."], which takes it that nobody knows them'
         )
     if classes.records < SMALLEST:
         return None, f"{classes.records} people are too few to tell structures apart"
