@@ -15,6 +15,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from devtools import Browser
+from test_result import MADE
+from test_result import people as subjects
 
 import reidbn as rb
 
@@ -58,7 +61,7 @@ frame.addEventListener("load", async () => {{
 
 def seen(page, width, folder, *, night=False):
     """What Chromium sees of a page in a window of a width, by day or by night."""
-    page = re.sub(CLOSED, "", page)  # under it axe cannot run in the page
+    page = re.sub(CLOSED, "", page)  # under it axe cannot run in the page; `opened` keeps it
     axe = Path(AXE.origin).with_name("axe.min.js").read_text() if AXE else ""
     look = folder / "look.html"
     look.write_text(LOOK.format(width=width, page=html.escape(page), axe=axe))
@@ -113,6 +116,54 @@ def test_a_page_is_readable_at_every_width_by_day_and_by_night(page, width, nigh
     assert found["pictures"] == 0
     assert found["fetched"] == []
     assert found["faults"] == []
+
+
+# Every picture of a page, and whether there is something in it.
+PICTURES = """Promise.all([...document.querySelectorAll("img, image")].map(async at => {
+  const from = at.getAttribute("src") ?? at.getAttribute("href") ?? at.getAttribute("xlink:href");
+  const image = new Image();
+  image.src = from ?? "";
+  try { await image.decode(); } catch { return false; }
+  return image.naturalWidth > 0;
+}))"""
+
+
+def opened(path):
+    """Its pictures, what it asked for and what its own policy forbade, as it was written."""
+    with Browser() as browser:
+        browser.ask("Log.enable")
+        browser.open(path)
+        pictures = browser.say(PICTURES)
+        entries = [
+            e["params"]["entry"] for e in browser.events if e.get("method") == "Log.entryAdded"
+        ]
+        broken = [e["text"] for e in entries if e["source"] == "security"]
+        return pictures, browser.asked_for(), broken
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_report_as_it_was_written_has_its_pictures_and_keeps_its_own_policy(kind, tmp_path):
+    """Not in a frame, and with its policy, which `seen` has to take off for axe."""
+    path = MADE[kind](subjects()).report(tmp_path / "page.html")
+    assert len(re.findall(CLOSED, path.read_text())) == 1
+    pictures, asked, broken = opened(path)
+    assert (all(pictures), [a for a in asked if not a.startswith("data:")], broken) == (
+        True,
+        [],
+        [],
+    )
+
+
+def test_a_broken_picture_and_what_a_policy_forbids_are_seen(tmp_path):
+    wrong = (
+        """<!doctype html><html><head><meta http-equiv="Content-Security-Policy" """
+        """content="default-src 'none'"></head><body><style>b { color: red }</style>"""
+        """<svg><image href=""/></svg></body></html>"""
+    )
+    (tmp_path / "wrong.html").write_text(wrong)
+    pictures, _, broken = opened(tmp_path / "wrong.html")
+    assert pictures == [False]
+    assert any("inline style" in text for text in broken)
 
 
 @pytest.fixture(scope="module")

@@ -34,8 +34,8 @@ from reidbn.report.telling import Telling
 _PAGE = "page"  # the kind of text in a ledger
 SCRIPTS = ("kinds.js", "engine.js", "page.js")
 LARGEST = 300_000  # bytes of a page
-_WIDTH, _BROAD, _PAD = 212.0, 250.0, 12.0
-_NAME, _LINE, _ROW, _BARS, _MOST_ROWS = 19.0, 15.5, 21.0, 92.0, 8
+_WIDTH, _BROAD, _PAD = 224.0, 262.0, 12.0
+_NAME, _LINE, _ROW, _BARS, _MOST_ROWS = 19.0, 16.5, 21.0, 92.0, 8
 _MOST_USES = 5  # numbers that a card names; as in page.js
 
 
@@ -242,7 +242,7 @@ def _height(card: Card, sizes: Mapping[str, Json], wide: float, more: str, *, ba
     room = wide - 2 * _PAD - 4
     said = "of them" * bool(card.each)
     uses = card.numbers if len(card.numbers) <= _MOST_USES else ("numbers",)
-    lines = [len(wrapped(t, 12.2, room)) for t in (card.story, card.rule, said, more, *uses)]
+    lines = [len(wrapped(t, 13.2, room)) for t in (card.story, card.rule, said, more, *uses)]
     rows = (
         0 if bare else min(len(card.members) + len(card.each), max(len(card.members), _MOST_ROWS))
     )
@@ -250,5 +250,5 @@ def _height(card: Card, sizes: Mapping[str, Json], wide: float, more: str, *, ba
         states = sizes[card.name]
         rows = len(states) if isinstance(states, list) else _MOST_ROWS + 1
     bars = _BARS if rows > _MOST_ROWS and not card.members else _ROW * rows
-    names = len(wrapped(card.name, 14.5, room - 34, bold=True))
+    names = len(wrapped(card.name, 15.0, room - 34, bold=True))
     return _NAME * names + _LINE * sum(lines) + bars + 2 * _PAD
