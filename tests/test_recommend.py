@@ -432,7 +432,12 @@ def test_a_function_of_the_people_is_a_loss_of_its_own_scale(tmp_path):
     by_class = rb.recommend(people, target="k=2", hierarchies={"age": "bands:10,40"},
                             loss="average-class")  # fmt: skip
     told = json.loads(by_class.report(tmp_path / "c.json").read_text())
-    assert told["loss"] == {"name": "average-class", "percent": None}
+    assert told["loss"] == {
+        "name": "average-class",
+        "percent": None,
+        "at_least": None,
+        "at_most": None,
+    }
     assert "it loses" in plan.report(tmp_path / "own.md", custodian=True).read_text()
     for wrong, told in ((lambda p: "much", "gives a number"), (lambda p: float("nan"), "finite")):
         with pytest.raises(rb.errors.UsageError, match=told):

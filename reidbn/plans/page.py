@@ -7,13 +7,14 @@ it was, of ways that were not taken, and of who would break a target are the cus
 from __future__ import annotations
 
 import json
-from math import ceil
+from math import ceil, log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import reidbn
+from reidbn.microdata.generalise import bits
 from reidbn.plans.losses import SEPARABLE
 from reidbn.plans.together import SECOND
 from reidbn.release.counts import BASE, down
@@ -31,7 +32,7 @@ from reidbn.report.page import (
     markdown,
 )
 from reidbn.report.style import BLUE, LINE, ORANGE, WIDE, blank, said_below, titled
-from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.telling import FEWEST, OWN_COPY, Telling
 from reidbn.report.unseen import ONE_TABLE, not_looked_at
 from reidbn.written import counted, tiny
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from reidbn.plans.plan import ReleasePlan
     from reidbn.plans.targets import Target
 
+LONGEST = 50  # per cent in a step of a loss that is told
 NOT_HELD = (
     "This page is in no ledger: it is not held against reports of this table, or of one that "
     "differs by a few people."
@@ -79,13 +81,14 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
     """What may leave the house, for programs."""
     found = plan.to_dict()
     telling, n = Telling(), len(plan.people)
+    low, high = _loss_told(plan) or (None, None)
     return {
         **{name: found[name] for name in ("targets", "levels", "columns_dropped")},
         "suppressed": telling.count(plan.best.suppressed),
         "cells_emptied": telling.count(plan.best.emptied),
         "people": telling.count(n),
         "drawn_of": telling.count(plan.drawn_of),
-        "loss": {"name": plan.loss, "percent": _loss_told(plan)},
+        "loss": {"name": plan.loss, "percent": None, "at_least": low, "at_most": high},
         "proved": plan.certificate.is_proved,
         "not_looked_at": _not_looked_at(plan, telling),
         "not_promised": f"{ONE_TABLE} {SECOND}. {NOT_HELD}",
@@ -93,23 +96,32 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
     }
 
 
-def _loss_told(plan: ReleasePlan) -> int | None:
-    """The loss in whole per cent, in steps of ten people's share at least.
+def _loss_told(plan: ReleasePlan) -> tuple[int, int] | None:
+    """Between what per cent the loss lies, in steps of what ten people may hold of it at least.
 
     Only of losses of each cell: one of classes can tell how many there are, a function anything.
+    Of a column's bits those of a rare value hold more than their share: up to log2(people) each.
     """
     if plan.loss not in SEPARABLE:
         return None
-    step = ceil(100 * BASE / max(int(down(len(plan.people))), BASE))
-    return min(step * round(100 * float(plan.best.loss) / step), 100)
+    n, share, read = len(plan.people), 1.0, plan.people.as_read
+    if plan.loss == "entropy":
+        held = [bits(np.bincount(read.codes([name])[:, 0])) for name in plan.best.levels]
+        share = log2(max(n, 2)) / min(filter(None, held), default=1.0)
+    step = ceil(100 * BASE * share / max(int(down(n)), BASE))
+    if n < FEWEST or step > LONGEST:
+        return None
+    low = step * int(100 * float(plan.best.loss) / step + 1e-9)
+    return low, min(low + step, 100)
 
 
 def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     """The page as sections."""
     telling, best = Telling(custodian=custodian), plan.best
-    loss = f"{best.loss:.4g}" if custodian else f"about {_loss_told(plan)} %"
+    ends = _loss_told(plan)
+    loss = f"{best.loss:.4g}" if custodian or ends is None else f"{ends[0]} to {ends[1]} %"
     lost = f"{loss} of what the table says is lost ({plan.loss})"
-    if not (custodian and plan.is_share) and plan.loss not in SEPARABLE:
+    if not (plan.is_share if custodian else ends):
         lost = f"by {plan.loss} {f'it loses {loss}' if custodian else 'the least that was found'}"
     proof = plan.certificate
     if custodian:

@@ -27,6 +27,6 @@ __getattr__ = face(
         "thresholds": "Judged PRESETS least_change rule threshold",
         "assessment_figures": "risk_curves",
         "whatif_figures": "draw_sweep",
-        "words": "class_size_figure one_in remarks sentence used_assumptions",
+        "words": "about class_size_figure one_in remarks sentence used_assumptions",
     },
 )

@@ -366,7 +366,7 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
         folded=[("What was checked against what", [*tested.text, *checks, *fits])],
         details=[
             *([] if telling.by_chance else tested.shown),
-            *([] if telling.by_chance else [_cells(result.crosscheck, telling)]),
+            *([_cells(result.crosscheck)] if telling.custodian else []),
             Shown("Made from", ("what", "value"), rows),
         ],
     )  # fmt: skip
@@ -389,14 +389,12 @@ def _not_held(summary: Summary, telling: Telling) -> list[str]:
     ]
 
 
-def _cells(check: CrossCheck, telling: Telling) -> Shown:
-    """The verdicts on the mean and the tenths of people; the numbers stay with the custodian."""
+def _cells(check: CrossCheck) -> Shown:
+    """The mean and the tenths of people, for the custodian: which are rare tells of them."""
     kept = [c for c in check.cells if not c.what.startswith("risk of a subject")]
-    caption = "Cross-check of the mean and of the tenths of people by risk"
-    if not telling.custodian:
-        return Shown(caption, ("what", "verdict"), [[c.what, c.verdict] for c in kept])
     rows = [
         [c.what, f"{c.exact:.4g}", f"{c.sampled or 0:.4g}", c.verdict, f"{c.would_catch:.2g}"]
         for c in kept
     ]
-    return Shown(caption, ("what", "exact", "sampled", "verdict", "would catch"), rows)
+    heads = ("what", "exact", "sampled", "verdict", "would catch")
+    return Shown("Cross-check of the mean and of the tenths of people by risk", heads, rows)

@@ -13,7 +13,7 @@ from reidbn.above import band_of
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import MATCH, THRESHOLDS, Assessment
 from reidbn.attacks.routes.truth import act_out, not_acted
-from reidbn.inference.compared import AGREES
+from reidbn.inference.compared import DISAGREES
 from reidbn.release.counts import BASE, Tens, down
 from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
@@ -23,7 +23,7 @@ from reidbn.report.page import Section, Shown, telling_of, told_how
 from reidbn.report.style import titled
 from reidbn.report.summary import UNDER_CHANCES, Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
-from reidbn.report.thresholds import Rule, judge, written_alike
+from reidbn.report.thresholds import Rule, judge, tells_changes, written_alike
 from reidbn.report.words import one_in, per_cent
 
 if TYPE_CHECKING:
@@ -353,10 +353,11 @@ def adversarial_test(result: Assessment, telling: Telling) -> Section:
     rows = []
     for c, measure in zip(acted.cells, ("marketer", "prosecutor"), strict=True):
         risk = result.risk(measure)
-        agrees = not telling.custodian and c.verdict == AGREES  # its digits would tell the mean's
-        own = one_in(c.sampled or 0.0) if telling.custodian else NOT_TOLD
-        sampled = "as predicted" if agrees else own
-        rows.append([c.what, telling.mean_in_words(risk), sampled, c.verdict])
+        sampled, verdict = one_in(c.sampled or 0.0), c.verdict
+        if not telling.custodian:  # its digits, and whether it is rare, would tell of the mean
+            sampled = NOT_TOLD
+            verdict = verdict if verdict == DISAGREES else f"nothing {DISAGREES}"
+        rows.append([c.what, telling.mean_in_words(risk), sampled, verdict])
     return Section(
         "Adversarial test",
         text=[
@@ -372,6 +373,7 @@ def adversarial_test(result: Assessment, telling: Telling) -> Section:
 def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Telling) -> Section:
     """Each option by the same rule, its risk, and what it costs in information."""
     first = next(iter(options.values()))
+    own_classes = judge(first, rule).sizes
     rows, names, risks, losses = [], [], [], []
     for name, option in options.items():
         judged, risk = judge(option, rule), option.risk()
@@ -389,11 +391,15 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
             if loss is None
             else per_cent(loss)
         )
-        share = telling.share(count, len(risk))
+        verdict, share = judged.word(own), telling.share(count, len(risk))
         mean, highest = own.mean_in_words(risk), own.highest_in_short(risk)
         mean = NOT_TOLD if kept_back and option is not first else mean  # finer parts of one whole
-        rows.append([name, judged.word(own), share, mean, highest, lost])
-        if loss is not None and (rule.on_classes or not kept_back):
+        is_told = telling.custodian or np.array_equal(judged.sizes, own_classes)
+        if not is_told:  # counts of other classes of the same people would tell of those within
+            verdict = verdict if tells_changes(telling, option.inputs.people, rule) else NOT_TOLD
+            share = mean = highest = NOT_TOLD
+        rows.append([name, verdict, share, mean, highest, lost])
+        if is_told and loss is not None and (rule.on_classes or not kept_back):
             names.append(name)
             risks.append(100 * telling.portion(count, len(risk)))
             losses.append(100 * loss)

@@ -13,7 +13,7 @@ from reidbn.attacks.routes.drivers import drivers
 from reidbn.attacks.routes.register import assumed
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, UsageError
-from reidbn.inference.crosscheck import CrossCheck
+from reidbn.inference.crosscheck import TOLERANCE, CrossCheck
 from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, PART, STEP, told_number
 from reidbn.report.assessment_sure import fit_status, how_sure_of
@@ -369,38 +369,44 @@ def told_left_out(people: People, telling: Telling) -> str:
 def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any]:
     found = result.crosscheck.to_dict()
     if not telling.custodian:
-        found.pop("cells")
+        for name in ("cells", "decided"):  # hang on how large the risks are
+            found.pop(name)
+        found["passed"] = False if result.crosscheck.failed else None  # or too rare to tell
         found["subjects"] = telling.count(found["subjects"])
-        decided = found.pop("decided")  # hangs on how large the risks are
-        found |= {} if telling.by_chance else {"decided": round(decided, 1)}
         found["status"] = told_check(result.crosscheck, telling)[0].partition(": ")[2]
         found["one_by_one"] = told_people(result.crosscheck)
-        references = found["largest_difference"].items()
-        found["largest_difference"] = {name.partition(" on ")[0]: gap for name, gap in references}
+        found["largest_difference"] = _told_gaps(result.crosscheck)
     return found
+
+
+def _told_gaps(check: CrossCheck) -> dict[str, float]:
+    """How far other engines are off, at most; which digits of rounding differ is the table's."""
+    gaps = ((name.partition(" on ")[0], gap) for name, gap in check.references.items())
+    return {name: gap if gap > TOLERANCE else TOLERANCE for name, gap in gaps}
 
 
 def told_check(check: CrossCheck, telling: Telling) -> list[str]:
     """The cross-check line by line; outwards without the cells and subjects that were looked at.
 
-    There are as many as people who differ, up to 30, so one person more would be one more.
+    There are as many as people who differ, up to 30, so one person more would be one more; and what
+    is too rare for a sample to tell is known by whoever knows the risks.
     """
     lines = [line.strip() for line in str(check).splitlines()]
     if telling.custodian:
         return lines
-    status, compared = check.word, told_people(check)
-    if check.decided < 1 and not check.failed and not telling.by_chance:
-        status += f", with about {round(10 * check.decided) * 10} % decided: nothing disagrees"
+    compared = told_people(check)
+    found = "something disagrees" if check.failed else "nothing disagrees"
+    status = check.word if check.failed else found
     if compared != ALL and compared is not None and not check.failed:
         status += f"; {compared}"
-    found = "something disagrees" if check.failed else "nothing disagrees"
     return [
         f"cross-check of {check.attack}: {status}",
         f"exact against {check.rows:,} sampled rows (seed {check.seed}): {found} "
-        f"(false alarm in {check.level:g} of runs)",
+        f"(false alarm in {check.level:g} of runs); what was too rare for them to tell is in the "
+        f"custodian's own copy",
         *(
-            f"exact against {name.partition(' on ')[0]}: largest difference {gap:.2g}"
-            for name, gap in check.references.items()
+            f"exact against {name}: no difference above {gap:.2g}"
+            for name, gap in _told_gaps(check).items()
         ),
         *([check.not_checked] if check.not_checked else []),
         *([compared] if compared else []),

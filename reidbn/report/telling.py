@@ -40,7 +40,7 @@ from reidbn.release.counts import (
     told,
     told_number,
 )
-from reidbn.report.words import one_in, people
+from reidbn.report.words import about, one_in, people
 from reidbn.result import MARKS, SHARE
 from reidbn.written import agree, plural, tiny
 
@@ -313,7 +313,7 @@ class Telling:
         ends = self.mean_ends(values, rest=rest)
         if ends is None:
             return NOT_TOLD
-        return _between(*ends)
+        return (about if self.by_chance else _between)(*ends)
 
     def mean_in_short(self, values: Array, *, rest: bool = False) -> str:
         """The mean as a number alone."""

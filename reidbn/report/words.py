@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+def about(low: float, high: float) -> str:
+    """Two ends far apart, to two digits; the exact ends stand in the JSON.
+
+    >>> about(0.0998, 0.15), about(0.0, 0.05)
+    ('about 0.1 to 0.15', 'at most 0.05')
+    """
+    return f"about {low:.2g} to {high:.2g}" if low else f"at most {high:g}"
+
+
 def one_in(p: float) -> str:
     """A probability beside its everyday form.
 

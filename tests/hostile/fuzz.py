@@ -1,7 +1,8 @@
 """Hostile cases by the thousand, counted by what became of them.
 
     python tests/hostile/fuzz.py CASES [SEED [PAGE]]
-    python tests/hostile/fuzz.py writes     every call of every write, failed in every way
+    python tests/hostile/fuzz.py writes [NAME ...]    every call of every write (or of some), failed
+                                                      in every way
 
 A case damages something that comes in (a model, a scenario, a table, a network of another tool, a
 finished block of a checkpoint, the arguments of a call) or fails one write, and ends as
@@ -144,7 +145,7 @@ def main(argv):
         return 0
     if argv[:1] == ["writes"]:
         with tempfile.TemporaryDirectory() as folder:
-            print(faults.every_call(Path(folder)))
+            print(faults.every_call(Path(folder), argv[1:] or None, lambda s: print(s, flush=True)))
         return 0
     seed = argv[1] if len(argv) > 1 else "1"
     counts, took = run(int(argv[0]), seed, lambda line: print(line, flush=True))

@@ -1,0 +1,69 @@
+"""What a plan's page that leaves the house tells of how many people were left out.
+
+The reader knows how plans are made and has the JSON of the page; tables that print the same are
+looked for by brute force.
+"""
+
+import json
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+
+LADDER = {"age": rb.Tree({"ab": ["a", "b"], "cd": ["c"]})}
+
+
+def told(counts, k, share, path, **more):
+    """The JSON that leaves, and how many people were left out."""
+    people = rb.read_table({"age": np.repeat([*"abc"], counts)}, quasi_identifiers=["age"])
+    try:
+        plan = rb.recommend(
+            people, target=f"k={k}", hierarchies=LADDER, suppress_at_most=share, **more
+        )
+    except rb.DataError:
+        return None
+    plan.report(path)
+    numbers = json.loads(path.read_text())
+    plan.report(path.with_suffix(".md"))
+    return json.dumps(numbers, sort_keys=True), path.with_suffix(".md").read_text(), plan
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "share"), [(2, 0.2), (3, 0.3), (5, 0.5)])
+def test_a_plans_page_excludes_no_number_of_people_left_out(k, share, tmp_path):
+    """All 1,320 tables of 10 to 19 people with three values.  The loss, told in steps of ten
+    people's share, excluded numbers of every such mark: of a rare value one person holds more."""
+    same, most, marks = defaultdict(set), defaultdict(int), 0
+    for n in range(10, 20):
+        for a in range(n + 1):
+            for b in range(n - a + 1):
+                found = told((a, b, n - a - b), k, share, tmp_path / "p.json")
+                if found is None:
+                    continue
+                numbers, _, plan = found
+                assert json.loads(numbers)["suppressed"] is None
+                same[numbers].add(plan.best.suppressed)
+                marks += 1
+    for numbers, can in same.items():
+        at = json.loads(numbers)["levels"]["age"]
+        most[at] = max(can)
+        assert can == set(range(max(can) + 1)), (at, can)
+    assert most[0] >= k - 1
+    assert marks > 1_000
+
+
+@pytest.mark.parametrize("loss", ["entropy", "granularity"])
+@pytest.mark.parametrize("many", [40, 2_000])
+def test_the_loss_of_a_plan_does_not_count_those_who_are_left_out(loss, many, tmp_path):
+    """One to nine people with a rare value: their share of a column's bits is far more than of
+    its people."""
+    pages = set()
+    for rare in range(1, 10):
+        counts = (many, many + 7 - rare, rare)
+        _, page, plan = told(counts, 10, 0.5, tmp_path / "p.json", loss=loss)
+        assert plan.best.suppressed == rare
+        pages.add(page)
+    assert len(pages) == 1
+    assert ("% of what the table says" in page) is (many > 50)
