@@ -112,3 +112,15 @@ def test_a_verdict_on_a_mean_is_told_where_the_counts_leave_no_other(tmp_path):
     alone = judged_report(tmp_path, one, release="controlled")[1]
     assert alone["passes"] is False
     assert alone["judged"]["unique"]["at_most"] == 9
+
+
+@pytest.mark.parametrize(("least", "passes"), [(10, True), (9, False)])
+def test_a_limit_on_a_risk_that_follows_from_classes_is_held_against_them(least, passes, tmp_path):
+    """One over twice the class, at most .05: nobody, or somebody, is in a class of at most nine;
+    who is nobody by the verdict stood as under ten in the counts."""
+    columns = {"a": [*"x" * 30, *"y" * 40, *"z" * least]}
+    page, numbers = judged_report(tmp_path, columns, threshold={"overall": 0.05})
+    assert numbers["passes"] is passes
+    assert page.of_classes == ((9, 10) if passes else (0, 9))
+    few = numbers["people_above"]["0.05"]["overall"]
+    assert few["at_most"] == (0 if passes else 9)

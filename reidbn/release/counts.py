@@ -221,6 +221,12 @@ class Above:
         """Whether a value follows from the size of a class that people are counted by."""
         return self._lawful is not None or self._link is not None
 
+    def last_above(self, level: float) -> int:
+        """The largest class whose people have more than that; 0 where it follows from none."""
+        if self.is_kept_back or self._link is None:
+            return 0
+        return cutoff_of(level, *self._link[1:])
+
     def above(self, level: float) -> Tens:
         """People above a level."""
         if self.is_kept_back:

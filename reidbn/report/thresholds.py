@@ -358,7 +358,9 @@ class Judged:
         """The largest class of which the verdict says that somebody, or nobody, is in one."""
         if not self.rule.is_public:
             return 1 if self.mean_keeps(telling) else 0
-        return self.rule.limit.k - 1 if self.risk is None else 0
+        if self.risk is None:
+            return self.rule.limit.k - 1
+        return telling.ladder(self.risk).last_above(self.rule.limit.value)
 
     def telling(self, telling: Telling) -> Telling:
         """How its values are told: a rule on classes is about these, whatever is known."""
