@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 MARK = 9  # "under 10": 0 to 9
+NONE = ("nobody", "0")  # which the verdict says
 BANDS = {"1": (1, 1), "2": (2, 2), "3 to 4": (3, 4), "5 to 9": (5, 9), "10 to 19": (10, 19),
          "20 to 99": (20, 99), "100 or more": (100, None)}  # fmt: skip
 ROUTES = {"prosecutor": lambda s: 1.0 * (s == 1), "marketer": lambda s: 1 / s,
@@ -120,7 +121,7 @@ def counted(text, down):
     text = text.replace(",", "").strip()
     if text.startswith("under"):
         return 0, MARK, True
-    if text == "nobody":  # which the verdict says
+    if text in NONE:
         return 0, 0, False
     if " to " in text:
         low, high = text.split(" to ")
@@ -209,7 +210,7 @@ def _bands(me, rows, n_low, n_high, down):
             continue
         if mark:
             me.marked[(first, last)] = None
-        if text == "nobody":
+        if text in NONE:
             me.cell(first, last, 0, 0)
             mark = True
         if cumulative is not None:
@@ -257,7 +258,7 @@ def _of(me, text, last, n_low, n_high, down):
     if found := re.match(r"at least ([\d,]+) of", text):
         me.cell(1, last, int(found[1].replace(",", "")), n_high)
         return
-    if text == "nobody":
+    if text in NONE:
         me.cell(1, last, 0, 0)
         return
     found = re.match(r"(under 10|[\d,]+(?: to [\d,]+)?) of", text)

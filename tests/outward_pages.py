@@ -198,6 +198,8 @@ def plus(*rows):
 def counted(text):
     """What a printed count may be."""
     text = text.replace(",", "").strip()
+    if text in assess.NONE:
+        return 0, 0
     if text.startswith("under"):
         return 0, MARK
     if text in ("-", "not told", ""):

@@ -10,7 +10,7 @@ from outward_attacker import joined
 
 import reidbn as rb
 from reidbn.release import Alike, down, outwards
-from reidbn.report import Telling
+from reidbn.report import Telling, report
 
 
 def nested_tables(times=1):
@@ -116,3 +116,19 @@ def test_what_is_said_of_the_cross_check_hangs_on_nothing_but_whether_it_failed(
     assert told[0][1:] == told[1][1:]
     assert told[0][2]["passed"] is None
     assert told[0][2]["status"].startswith("nothing disagrees")
+
+
+def test_the_cross_check_does_not_count_the_people_who_differ(tmp_path):
+    def told(more):
+        table = {"sex": ["f", "m"] * 21 + more, "town": ["a", "a", "b"] * 14 + more}
+        found = rb.assess("adversary-routes", rb.read_table(
+            table, quasi_identifiers=["sex", "town"]), population=5_000)  # fmt: skip
+        found.keep_crosscheck(draws=2_000)
+        path = tmp_path / "r.json"
+        found.to_json(path)
+        check = json.loads(path.read_text())["crosscheck"]
+        text = [s.bullets for s in report(found).sections if s.title.startswith("Provenance")]
+        return sorted(check["largest_difference"]), check["status"], [
+            line.partition("largest")[0] for line in text[0]]  # fmt: skip
+
+    assert told([]) == told(["z"])
