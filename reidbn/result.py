@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -458,6 +459,7 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
     for key in sorted(({*first} & {*second}) - _NAMED):
         found |= _apart(key.replace("_", " "), first[key], second[key])
     found |= _apart("release", one.get("release"), two.get("release"))
+    _say_of_what_is_known(found, one, two)
     explained = {*found} - {*OF_WHOM, "known", "of each person"} and first.get("parameters")
     if not same and questions[0] != questions[1] and not explained:
         found["question"] = f"another question: {questions[0]} | {questions[1]}"
@@ -483,9 +485,31 @@ def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
     return found
 
 
+def _of_chances(one: Mapping[Any, Any], two: Mapping[Any, Any]) -> dict[str, str]:
+    """Which chances of what may be known were raised or lowered, of columns that both know."""
+    found: dict[str, str] = {}
+    for columns in sorted({*one} & {*two}):
+        (name, chance), (other, after) = one[columns], two[columns]
+        found |= _apart(name if chance != 1 else other, chance, after)
+    return found
+
+
+def _say_of_what_is_known(
+    found: dict[str, str], one: Mapping[str, Any], two: Mapping[str, Any]
+) -> None:
+    """Each change once: a chance, what nobody knows, what is left out of a scenario, columns."""
+    found |= (chances := _of_chances(one.get("chances", {}), two.get("chances", {})))
+    if chances or {"unknown", "known columns"} & {*found}:
+        found.pop("known", None)
+    made = [{**c, **(c.get("provenance") or {})} for c in (one, two)]
+    words = {"unknown": "unknown", "without": "without", "known columns": "on"}
+    apart = {n: {*(made[0].get(w) or ())} ^ {*(made[1].get(w) or ())} for n, w in words.items()}
+    for what, other in combinations(words, 2):
+        if what in found and apart[other] <= apart[what]:
+            found.pop(other, None)
+
+
 UNTOLD = "worded alike; whether exactly the same was asked is not told in a rounded file"
-
-
 _SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column ",
          "levels": "level of ", "bands": "bands of ", "settings": ""}  # fmt: skip
 MARKS = {

@@ -178,7 +178,10 @@ def test_an_assessment_says_what_changed_and_unknown_adds_up():
     for change, said in (
         ({"set": {"p_c": 0.2}}, ("p_c: 0.5 -> 0.2",)),
         ({"population": 90_000}, ("population: 50,000 -> 90,000",)),
-        ({"known": {"age": 0.3, "sex": 1, "race": 0.1}}, ("scenario: worst-case -> known",)),
+        (
+            {"known": {"age": 0.3, "sex": 1, "race": 0.1}},
+            ("scenario: worst-case -> known", "p_knows_age: 1 -> 0.3", "p_knows_race: 1 -> 0.1"),
+        ),
         (AGES, ("level of age: 0 -> 1", "the table as it is released")),
         ({}, ()),
     ):

@@ -39,9 +39,9 @@ def files(tmp_path):
 def test_two_files_give_the_numbers_of_the_two_results(files):
     results, paths = files
     done = run("compare", paths["few"], paths["many"], "--json")
-    assert "another question: 20 of the people leak" in done.stderr
+    assert "how many leak: 20 -> 60" in done.stderr
     rows = json.loads(done.stdout)
-    with pytest.warns(ReidbnWarning, match="20 of the people leak.* 60 of the people leak"):
+    with pytest.warns(ReidbnWarning, match="how many leak: 20 -> 60"):
         frame = results["few"].compare(results["many"])
     assert {row["measure"] for row in rows} == set(frame.index)
     for row in rows:
@@ -51,7 +51,7 @@ def test_two_files_give_the_numbers_of_the_two_results(files):
         assert row["difference"] == pytest.approx(told["difference"], abs=1e-15)
     said = run("compare", paths["few"], paths["many"]).stdout
     assert "Leak: " in said
-    assert "another question: 20 of the people leak" in said
+    assert "how many leak: 20 -> 60" in said
     assert "rounded" not in said
 
 
@@ -236,9 +236,9 @@ def test_a_ledger_prints_nothing_again_for_other_chances_of_each_person(tmp_path
 def test_two_results_of_a_leak_are_compared_by_the_door_that_compares_attacks():
     people = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"])
     few, many = (rb.leak.assess(people, leaked=n) for n in (20, 60))
-    with pytest.warns(ReidbnWarning, match="another question"):
+    with pytest.warns(ReidbnWarning, match="how many leak: 20 -> 60"):
         told = rb.compare(few, many)
-    with pytest.warns(ReidbnWarning, match="another question"):
+    with pytest.warns(ReidbnWarning, match="how many leak: 20 -> 60"):
         assert told.equals(few.compare(many))
     with pytest.raises(UsageError):
         rb.compare(few, rb.suda(people))

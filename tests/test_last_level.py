@@ -135,8 +135,8 @@ def test_levels_of_a_sparse_table_are_those_of_the_values_that_were_read():
         with pytest.raises(rb.UsageError, match=r"level.*levels 0 to 2|at least 0"):
             at(read, level)
     noisy = rb.what_if(at(read, 2), noise=0.1)
-    with pytest.raises(rb.UsageError, match="noise was added already"):
-        at(noisy, 0)
+    plain = rb.assess("linkage", sparse.noisy(0.1))
+    assert np.array_equal(at(noisy, 0).risk(), plain.risk())
     for before, whole in (
         (sparse.coarser(ladders), sparse),
         (sparse.coarser(ladders, level=2).drop("Personal: sex"), sparse.drop("Personal: sex")),

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION, is_assumption
 from reidbn.attack.attack import Attack
+from reidbn.attack.columns import KNOWS
 from reidbn.attack.parts import Node, Parameter, Question, parse_states
 from reidbn.calls import check_fields
 from reidbn.cpds.protocol import YES, plain
@@ -81,6 +82,11 @@ class Known:
     optional: bool = False  # left out, and said so, when the table lacks the columns
     in_bands: InBands | None = None
     """The bands of a finer column; a column of the attribute's own name is known as it is."""
+
+    @property
+    def member(self) -> str:
+        """The member of the attack's group that stands for it."""
+        return KNOWS + "".join(c if c.isalnum() else "_" for c in self.name)
 
     @property
     def constant(self) -> float | None:
@@ -230,6 +236,16 @@ class Scenario:
                 raise UsageError(f'scenario {self.name} knows no "{name}"; {hint}')
         left = tuple(k for k in self.knows.known if k.name not in names)
         return replace(self, knows=replace(self.knows, known=left))
+
+    def taking(self, settings: Mapping[str, float]) -> tuple[Scenario, dict[str, float]]:
+        """With chances of what a caller said to be known set anew (p_knows_age); and the rest."""
+        said, rest = [], dict(settings)
+        for item in self.knows.known if self.is_said and self.knows else ():
+            chance = rest.pop(f"p_{item.member}", None)
+            said.append(item if chance is None else replace(item, chance=(float(chance),)))
+        if self.knows is None or len(rest) == len(settings):
+            return self, rest
+        return replace(self, knows=replace(self.knows, known=tuple(said))), rest
 
     def shared(self, *, together: bool) -> Scenario:
         """One account or list for all groups (together), or each group independently [Xia21]."""

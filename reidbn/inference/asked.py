@@ -113,6 +113,8 @@ class Asked:
     subject: Mapping[str, Any] | None = None
     labels: Sequence[Any] | None = None  # of the people (or subjects), in their order
     people: NDArray[np.intp] | None = None  # the subject of every person, when people share them
+    cells: tuple[NDArray[np.intp], NDArray[np.int64]] | None = None
+    """Of people counted as cells: the subject of each cell, and how many people it is."""
     beyond_range: bool = False  # values outside the declared ranges were asked for
     many: ManyPeople | None = None  # where the subjects are many
     averaged: bool = False  # the mean over people is asked for, as if it were one subject's answer
@@ -169,6 +171,17 @@ class Asked:
         if self.labels is not None:
             return list(self.labels)
         return list(range(count if self.people is None else len(self.people)))
+
+    def told(self, **values: Array) -> dict[str, Any]:
+        """Values of the subjects, a row for each of the people, or for each cell of people counted
+        so: the rows of `.people`.
+        """
+        if self.cells is None or self.averaged:
+            each = {name: self.each(v) for name, v in values.items()}
+            return {"subject": np.asarray(self.names(len(next(iter(values.values()))))), **each}
+        of, people = self.cells
+        each = {name: v[of] for name, v in values.items()}
+        return {"subject": np.arange(len(of)), "people": people, **each}
 
     @property
     def is_conditional(self) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, signature
@@ -134,9 +134,9 @@ def again(result: Result, changes: Mapping[str, Any]) -> Result:
     return changed_from(result, after)
 
 
-def changed_from(before: Result, after: R) -> R:
+def changed_from(before: Result, after: R, more: Sequence[str] = ()) -> R:
     """A result that says in what its question is another than the one asked before."""
-    vars(after)["changed"] = tuple(differing(before.identity, after.identity).values())
+    vars(after)["changed"] = (*differing(before.identity, after.identity).values(), *more)
     return after
 
 
@@ -188,9 +188,9 @@ def _released(
     if asked.get("individuals") is not None:
         raise UsageError("suppress= changes who is in the table: ask about all people, not some")
     said = next((asked[word] for word in _KNOWN if asked.get(word) is not None), None)
-    fewer: People = people.suppress(suppress)
+    fewer: People = people.whole.suppress(suppress)  # of all who were read
     by_person = said is not None and not is_scenario(said, whole)
-    if by_person and len(fewer) < len(whole) and not knowledge(whole, said).is_shared:
+    if by_person and len(fewer) != len(whole) and not knowledge(whole, said).is_shared:
         raise UsageError(
             "suppress= leaves people out, and known= has a chance for each of the people as "
             "they were: suppress first, people.suppress(k), and ask of those who are left"

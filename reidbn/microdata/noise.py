@@ -11,6 +11,7 @@ import datetime
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +45,10 @@ def noisy(sparse: Sparse, share: float = 0.2, *, years: float = 0, seed: int = 0
     refuse_outside("seed", seed, least=0, most=MOST_CHECKED)
     if sparse.truth is not None:
         raise UsageError("the table has noise already; add it once, to the table as it was read")
-    rng = np.random.default_rng((seed, 3))
     labels, codes = list(sparse.labels), sparse.codes.copy()
     for j, one in enumerate(sparse.schema):
+        # each feature's own: its noise is the same whatever is left out, or coarse, beside it
+        rng = np.random.default_rng((seed, 3, crc32(one.name.encode())))
         here = slice(sparse.start[j], sparse.start[j + 1])
         if (
             one.kind not in NOISY
@@ -60,7 +62,7 @@ def noisy(sparse: Sparse, share: float = 0.2, *, years: float = 0, seed: int = 0
     note = "numbers, years and dates are released with noise; a fact fits what noise may have made"
     return replace(
         sparse, labels=tuple(labels), codes=codes, truth=sparse,
-        noise=(float(share), float(years)), notes=(*sparse.notes, note),
+        noise=(float(share), float(years)), noise_seed=seed, notes=(*sparse.notes, note),
     )  # fmt: skip
 
 

@@ -92,6 +92,20 @@ class Groups:
         """Whether all of it is known of everybody."""
         return self.parent is None and all(bool((one.p == 1).all()) for one in self.placed)
 
+    def chances(self, said: Mapping[str, float]) -> dict[str, tuple[str, float]]:
+        """Of columns that are known together the parameter and the chance; what is sure apart.
+
+        Nothing where people have chances of their own; `said` is what parameters were set to.
+        """
+        if self.parent is not None or any(one.p.shape != (1,) for one in self.placed):
+            return {}
+        found: dict[str, tuple[str, float]] = {}
+        for one in self.placed:
+            told = f"p_{one.member}", said.get(f"p_{one.member}", float(one.p[0]))
+            seen = sorted(c if c not in self.bands else f"bands of {c}" for c in one.columns)
+            found |= dict.fromkeys(seen if told[1] == 1 else [" + ".join(seen)], told)
+        return found
+
     def refuse_overlap(self) -> None:
         """Raise where a column is in two groups: population models take them as parts."""
         every = [column for columns in self.columns for column in columns]
@@ -158,7 +172,7 @@ def place(
             notes.append(f"{item.name}: known of nobody in this scenario")
             if not whole:
                 continue
-        placed.append(Placed(f"knows_{_safe(item.name)}", item.name, item.columns, p, item.source))
+        placed.append(Placed(item.member, item.name, item.columns, p, item.source))
     if not any(one.p.any() for one in placed):
         raise _knows_nothing(missed, people, notes)
     shared_parent = parent if parent_p is not None or isinstance(parent, Profile) else None
@@ -437,10 +451,6 @@ def _key(value: object, edges: Sequence[float] | None) -> str:
         return as_key(value)
     reached = [edge for edge in edges if edge <= number]
     return as_key(float(max(reached))) if reached else as_key(value)
-
-
-def _safe(name: str) -> str:
-    return "".join(c if c.isalnum() else "_" for c in name)
 
 
 def _joined(placed: Sequence[Placed]) -> tuple[Placed, ...]:

@@ -90,6 +90,10 @@ class Sparse:
     """The table without the noise that was added (noise.py): what people know of each other."""
     noise: tuple[float, float] = (0.0, 0.0)
     """By what share of itself a number is off at most, and by how many years a year or a date."""
+    noise_seed: int = 0
+    """By which the noise was drawn."""
+    coarse: Mapping[str, tuple[tuple[int, Hierarchy], ...]] = field(default_factory=dict)
+    """The steps by which features were made coarse, and the hierarchies."""
     finest: Sparse | None = field(default=None, repr=False)
     """The same cells as they were read, once some were made coarser: finer ones start from it."""
 
@@ -149,10 +153,15 @@ class Sparse:
 
     @property
     def as_released(self) -> dict[str, Any]:
-        """How many features are released, and with how much noise."""
+        """How many features are released, at what levels, and with how much noise."""
         share, years = self.noise
-        more = {} if self.truth is None else {"noise": f"{share:g} of numbers, {years:g} years"}
-        return {"features": len(self.schema), **more}
+        noise = "none" if self.truth is None else f"{share:g} of numbers, {years:g} years"
+        found: dict[str, Any] = {"features": len(self.schema), "noise": noise}
+        coarse = {name: steps for name in self.names if (steps := self.coarse.get(name))}
+        if coarse:
+            found["hierarchies_fingerprint"] = hashlib.sha256(repr(coarse).encode()).hexdigest()
+            found["levels"] = {n: sum(one for one, _ in steps) for n, steps in coarse.items()}
+        return found
 
     @property
     def as_known(self) -> Sparse:
@@ -264,6 +273,7 @@ class Sparse:
         """
         self._refuse_noise()
         schema, labels, codes = list(self.schema), list(self.labels), self.codes.copy()
+        coarse = dict(self.coarse)
         for word, given in hierarchies.items():
             ladder = as_hierarchy(given)
             if not 0 <= level <= ladder.levels:
@@ -274,20 +284,27 @@ class Sparse:
                 cells = slice(self.start[j], self.start[j + 1])
                 codes[cells] = inverse[codes[cells]]
                 schema[j] = replace(schema[j], kind=CATEGORY, inferred=False)
+                if level:
+                    coarse[schema[j].name] = (*coarse.get(schema[j].name, ()), (level, ladder))
         finest = self if self.finest is None else self.finest
-        return replace(self, schema=tuple(schema), labels=tuple(labels), codes=codes, finest=finest)
+        return replace(
+            self, schema=tuple(schema), labels=tuple(labels), codes=codes, finest=finest,
+            coarse=coarse,
+        )  # fmt: skip
 
     def as_in(self, other: Sparse, word: str) -> Sparse:
         """Some features with the values that they have in another release of the same people."""
         self._refuse_noise()
         schema, labels, codes = list(self.schema), list(self.labels), self.codes.copy()
+        coarse = dict(self.coarse)
         places = {one.name: i for i, one in enumerate(other.schema)}
         for j in self.named(word):
             i = places[schema[j].name]
             schema[j], labels[j] = other.schema[i], other.labels[i]
+            coarse[schema[j].name] = other.coarse.get(schema[j].name, ())
             cells = other.codes[other.start[i] : other.start[i + 1]]
             codes[self.start[j] : self.start[j + 1]] = cells
-        return replace(self, schema=tuple(schema), labels=tuple(labels), codes=codes)
+        return replace(self, schema=tuple(schema), labels=tuple(labels), codes=codes, coarse=coarse)
 
     def _refuse_noise(self) -> None:
         if self.truth is not None:

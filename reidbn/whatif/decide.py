@@ -152,8 +152,7 @@ class Decision:
         import pandas as pd
 
         columns = {"attacks": self.attacking, "risk": self.risks, "value": self.values}
-        index = pd.Index(self.case.names(self.case.subjects), name="subject")
-        return pd.DataFrame({k: self.case.each(v) for k, v in columns.items()}, index=index)
+        return pd.DataFrame(self.case.told(**columns)).set_index("subject")
 
     # -- the policy ------------------------------------------------------------------------
 

@@ -59,9 +59,8 @@ def derivatives(
     parts = []
     for name, response in responses(case, names).items():
         steps, method = subject_slopes(response, answers)
-        parts.append(pd.DataFrame({"parameter": name, "subject": case.names(len(steps)),
-                                   "derivative": case.each(steps) * unit(case),
-                                   "method": method}))  # fmt: skip
+        rows = case.told(derivative=steps * unit(case))
+        parts.append(pd.DataFrame({"parameter": name, **rows, "method": method}))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -32,7 +32,7 @@ THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 QUANTILES = {"q5": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 MOST_ROWS = 200_000_000  # of one table with a row per subject
 _RESULTS = {"scenario", "subject", "state", "probability", "evidence_probability", "subjects",
-            "mean", "max", *QUANTILES, "worst_tied"}  # fmt: skip
+            "people", "mean", "max", *QUANTILES, "worst_tied"}  # fmt: skip
 WORST = "worst_tied"
 _TIED = (
     f"{TIED}at some settings policies are worth the same to the attacker; the answer is that of "
@@ -62,10 +62,10 @@ def sweep(
 
     One subject gives `probability` (`mean` where a mean is asked for); several give mean,
     quantiles, largest, and how many lie above each threshold, or one row per subject with
-    `per_person=True`.  A question on a whole node gives a row per state.  `impossible="null"`
-    leaves a cell empty where the evidence cannot be, or where a condition of the attack
-    (`where: [leaked <= records]`) does not hold, instead of
-    raising.  With `path`, the rows per subject go to that Parquet file part by part,
+    `per_person=True` (of people counted as cells one per cell, with its `people`).  A question on
+    a whole node gives a row per state.  `impossible="null"` leaves a cell empty where the evidence
+    cannot be, or where a condition of the attack (`where: [leaked <= records]`) does not hold,
+    instead of raising.  With `path`, the rows per subject go to that Parquet file part by part,
     never all in memory, and what comes back is one row per setting.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
@@ -186,9 +186,10 @@ def _slices(
     """The plan in parts whose answers fit into memory."""
     for case, columns, settings in plan:
         rows = len(next(iter(columns.values())))
-        if per_person and rows * case.count > MOST_ROWS:
+        each = case.count if case.cells is None else len(case.cells[0])
+        if per_person and rows * each > MOST_ROWS:
             raise TooLarge(
-                f"{rows:,} settings of {case.count:,} subjects make {rows * case.count:,} rows; "
+                f"{rows:,} settings of {each:,} subjects make {rows * each:,} rows; "
                 f"the most is {MOST_ROWS:,}: sweep fewer at a time, or leave out per_person"
             )
         step = max(1, 4 * MOST_NUMBERS // case.count)
@@ -249,17 +250,15 @@ class _Reading:
     def _every_subject(
         case: Asked, columns: Columns, values: Values, more: Columns, worst: Array | None
     ) -> Columns:
-        probability, evidence = (case.each(v) for v in (_in_units(case, values), _evidence(values)))
-        subjects, settings = probability.shape
-        labels = np.asarray(case.names(subjects))
-        wide = {name: np.repeat(np.asarray(column), subjects) for name, column in columns.items()}
+        numbers = {_answer(case): _in_units(case, values), "evidence_probability": _evidence(values)}
+        numbers |= {} if worst is None else {WORST: worst}
+        told = case.told(**numbers)
+        rows, settings = told[_answer(case)].shape
         return {
-            **wide,
-            "subject": np.tile(labels, settings),
+            **{name: np.repeat(np.asarray(column), rows) for name, column in columns.items()},
+            **{name: np.tile(v, settings) for name, v in told.items() if name not in numbers},
             **more,
-            _answer(case): probability.T.reshape(-1),
-            "evidence_probability": evidence.T.reshape(-1),
-            **({} if worst is None else {WORST: case.each(worst).T.reshape(-1)}),
+            **{name: told[name].T.reshape(-1) for name in numbers},
         }
 
 

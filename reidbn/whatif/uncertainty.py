@@ -358,15 +358,9 @@ def subject_uncertainty(
             )
             for i in range(0, len(each.mean), step)
         ]
-    table: dict[str, Any] = {
-        "subject": case.names(len(each.mean)),
-        "mean": case.each(each.mean),
-        "sd": case.each(each.sd),
-        "error": case.each(each.off),
-    }
-    values = case.each(np.concatenate(parts, axis=1).T)
-    table |= {f"q{100 * q:g}": row for q, row in zip(shares, values.T, strict=True)}
-    out = pd.DataFrame(table)
+    rows = zip(shares, np.concatenate(parts, axis=1), strict=True)
+    values = {"mean": each.mean, "sd": each.sd, "error": each.off}
+    out = pd.DataFrame(case.told(**values, **{f"q{100 * q:g}": row for q, row in rows}))
     out.attrs.update(samples=draws, seed=seed, method=each.method)
     return out
 

@@ -70,12 +70,15 @@ class Leak(Result):
     @cached_property
     def question(self) -> str:
         """What leaks, and what the attacker knows."""
-        chance = "" if self.sensitive_known == 1 else f" with chance {self.sensitive_known:.4g}"
-        secret = "" if self.sensitive is None else f", and {self.sensitive}{chance}"
         size = self.size_in_words
         if len(self.sizes) > 1:
             size += f" ({sum(size * p for size, p in self.sizes.items()):,.5g} on average)"
-        return f"{size} of the people leak; {self.knows}{secret}"
+        return f"{size} of the people leak; {self._known_in_words}"
+
+    @property
+    def _known_in_words(self) -> str:
+        chance = "" if self.sensitive_known == 1 else f" with chance {self.sensitive_known:.4g}"
+        return self.knows + ("" if self.sensitive is None else f", and {self.sensitive}{chance}")
 
     @property
     def knows(self) -> str:
@@ -88,7 +91,8 @@ class Leak(Result):
 
     @property
     def asked(self) -> str:
-        return replace(self, known=self.known.in_order).question
+        """What is known; how many leak stands among the settings."""
+        return replace(self, known=self.known.in_order)._known_in_words
 
     def _of_each(self) -> tuple[Any, ...]:
         return self.known.of_each

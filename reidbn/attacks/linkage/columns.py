@@ -166,11 +166,12 @@ def in_release(
             "hierarchies={'birth year': rb.Bands(5)}"
         )
     sparse = people.sparse if drop is None else people.sparse.drop(drop)
+    before, sparse = sparse, sparse.as_known if generalise or noise is not None else sparse
     levels = mapping_of(generalise, "generalise", '{"birth year": 1}')
     ladders = mapping_of(hierarchies, "hierarchies", '{"birth year": rb.Bands(5)}')
     if levels.keys() != ladders.keys():
         raise UsageError("generalise= and hierarchies= name the same features")
-    given = cast(SparsePeople, people.as_read).sparse
+    given = cast(SparsePeople, people.as_read).sparse.as_known
     finest = given if given.finest is None else given.finest
     for name, level in levels.items():  # of the values as they were read, however coarse they are
         sparse = sparse.as_in(finest, name)
@@ -178,6 +179,8 @@ def in_release(
             sparse = sparse.coarser({name: ladders[name]}, level=steps)
     if noise is not None:
         sparse = noised(sparse, noise, people.effort.seed)
+    elif before.truth is not None and sparse.truth is None:
+        sparse = noisy(sparse, before.noise[0], years=before.noise[1], seed=before.noise_seed)
     return people if sparse is people.sparse else people.released(sparse)
 
 

@@ -57,7 +57,7 @@ class Linkage(Result):
         """The people it was asked of."""
         return self.sparse
 
-    def _of_each(self) -> tuple[Any, ...]:
+    def _asked_exactly(self) -> tuple[Any, ...]:
         c = self.curves
         return tuple(v for v in (c.allowed, c.weights, c.chances) if v is not None)
 
@@ -73,6 +73,7 @@ class Linkage(Result):
         return {
             "facts_together": len(by.facts) < len(by.fact_of),
             "matched": by.match + within,
+            "facts_known": list(self.ks) or "by chance",
             "curves": "exact" if self.exact.all() else f"{c.draws:,} draws from seed {c.seed}",
         }
 

@@ -574,7 +574,7 @@ def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
         "attack_fingerprint": attack.fingerprint,
         "model_fingerprint": inputs.attack.fingerprint,
         "scenario": inputs.scenario.name,
-        "scenario_fingerprint": inputs.scenario.told_fingerprint,
+        "scenario_fingerprint": inputs.scenario.taking(inputs.said)[0].told_fingerprint,
         "table_fingerprint": inputs.people.fingerprint,
         "original_fingerprint": inputs.people.whole.as_read.fingerprint,
         "people": len(inputs.people),

@@ -157,20 +157,23 @@ class Assessment(Result):
             own += f", among {self.inputs.population:,.12g}"
         if self.inputs.unknown:
             own += f", {', '.join(self.inputs.unknown)} known to nobody"
-        if self.inputs.scenario.is_said and self.inputs.scenario.knows is not None:
+        scenario = self.inputs.scenario.taking(self.inputs.said)[0]
+        if scenario.is_said and scenario.knows is not None:
             chances = [(" + ".join(sorted(item.columns)) if in_order else item.name, item.constant)
-                       for item in self.inputs.scenario.knows.known]  # fmt: skip
+                       for item in scenario.knows.known]  # fmt: skip
             chances = sorted(chances) if in_order else chances
             own += "".join(f", {name} {c:.4g}" for name, c in chances if c is not None)
         if columns := self._columns():
             asked += f" on {', '.join(sorted(columns) if in_order else columns)}"
-        return f"{self.inputs.attack.name} under {told_name(self.inputs.scenario)}: {asked}{own}"
+        return f"{self.inputs.attack.name} under {told_name(scenario)}: {asked}{own}"
 
     def _columns(self) -> list[str]:
         return list(dict.fromkeys(name for group in self.groups.columns for name in group))
 
     def _on(self) -> dict[str, Any]:
-        return {"on": columns} if (columns := sorted(self._columns())) else {}
+        chances = self.groups.chances(self.inputs.set)
+        found = {"chances": {columns: list(told) for columns, told in chances.items()}}
+        return found | ({"on": columns} if (columns := sorted(self._columns())) else {})
 
     @property
     def posed(self) -> str:
@@ -182,7 +185,8 @@ class Assessment(Result):
         return ", ".join([*parts, *self._set_in_words()])
 
     def _set_in_words(self) -> list[str]:
-        said = [f"{name} set to {value:,.12g}" for name, value in self.inputs.said.items()]
+        other = self.inputs.scenario.taking(self.inputs.said)[1]
+        said = [f"{name} set to {value:,.12g}" for name, value in other.items()]
         return [f"with {' and '.join(said)}"] if said else []
 
     def settled(self) -> list[str]:
@@ -504,6 +508,9 @@ class Assessment(Result):
             self.subject_table.columns,
             labels=None if ids is None else ids.tolist(),
             people=self.subject_table.of_person,
+            cells=(self.subject_table.of_entry, self.table.counts)
+            if isinstance(self.table, TalliedPeople)
+            else None,
             beyond_range=self.inputs.beyond_range,
             many=summed_people(self.classes, self.population, self.subject_table),
             laid=self.inputs.learnt,

@@ -81,8 +81,9 @@ def what_if(
     now starts from the table as it was read), and `hierarchies` gives a column a hierarchy, such as
     {"age": rb.Bands(10)}; `suppress` leaves out people who are written alike with fewer than that
     many on all quasi-identifiers, and the share of the population for which they stand (of a
-    `population` given here, too).  What is known about a person stays what it was: it depends on
-    the person and not on what is released; `known` says it anew, as another `scenario` does.
+    `population` given here, too), another number those of the whole table.  What is known about a
+    person stays what it was: it depends on the person and not on what is released; `known` says it
+    anew, as another `scenario` does.
     `unknown` takes columns out of what is known, beside those that were taken out before.
     `together` says whether the scenario's list or account is one event for all attributes.  With
     another scenario, `columns`, `without`, `unknown`, and what is given, done or set about nodes
@@ -90,7 +91,8 @@ def what_if(
 
     Of a sparse table `drop` leaves features out of the release (names, tags, sections), and
     `generalise` with `hierarchies` makes values of features coarse; `noise` moves every number by
-    up to that share of itself, or with {"share": 0.2, "years": 2} years and dates, too.
+    up to that share of itself, or with {"share": 0.2, "years": 2} years and dates, too.  What had
+    noise before is made coarse first, and has the same noise again, or the one given here.
 
     `result` is what is asked again. `do` and `beyond_range` are as in rb.ask, `population_model`
     as in rb.assess.
@@ -150,8 +152,11 @@ def what_if(
         beyond_range=inputs.beyond_range or beyond_range,
     )
     changed = _known_less(changed, unknown, stays=anew is None)
+    fallen = sorted({*inputs.said} & ({*_chances(inputs)} - {*_chances(changed)} - {*(set or ())}))
+    changed = replace(changed, said={n: v for n, v in changed.said.items() if n not in fallen})
     _refuse_other_population(inputs, changed, said=population is not None)
-    return changed_from(result, _of_the_same_columns(result, run(changed)))
+    gone = [f"{name}: {inputs.said[name]:,.12g} -> nothing" for name in fallen]
+    return changed_from(result, _of_the_same_columns(result, run(changed)), gone)
 
 
 def _known_less(inputs: Inputs, named: str | Sequence[str] | None, *, stays: bool) -> Inputs:
@@ -159,6 +164,7 @@ def _known_less(inputs: Inputs, named: str | Sequence[str] | None, *, stays: boo
 
     An attribute of the scenario that is such a column alone goes with it, where the scenario is the
     one that was; of a scenario that is said anew it would be a contradiction, and is refused.
+    What a caller said is what is left of it, as if it had been said so.
     """
     unknown = names_of(() if named is None else named, "unknown")
     gone: tuple[str, ...] = ()
@@ -166,8 +172,16 @@ def _known_less(inputs: Inputs, named: str | Sequence[str] | None, *, stays: boo
         knows = inputs.scenario.renamed(inputs.columns).without(inputs.without).knows
         gone = tuple(k.name for k in (knows.known if knows else ())
                      if len(k.columns) == 1 and k.columns[0] in unknown)  # fmt: skip
-    all_unknown = tuple(dict.fromkeys((*inputs.unknown, *unknown)))
-    return replace(inputs, unknown=all_unknown, without=(*inputs.without, *gone))
+    inputs = replace(inputs, unknown=tuple(dict.fromkeys((*inputs.unknown, *unknown))))
+    if inputs.scenario.is_said:
+        return replace(inputs, scenario=inputs.scenario.without(gone))
+    return replace(inputs, without=(*inputs.without, *gone))
+
+
+def _chances(inputs: Inputs) -> list[str]:
+    """The parameters that would be the chances of what the scenario knows."""
+    knows = inputs.scenario.renamed(inputs.columns).without(inputs.without).knows
+    return [f"p_{item.member}" for item in (knows.known if knows else ())]
 
 
 def _without_the_scenario(inputs: Inputs, *, attributes: bool) -> Inputs:
@@ -302,7 +316,16 @@ def assessed(given: Any) -> Assessment:
 def _suppressed(
     people: People, k: int, subject: Mapping[str, Any]
 ) -> tuple[People, Mapping[str, Any]]:
-    """The people in classes of at least k, with what the call says about each of them."""
+    """The people in classes of at least k, with what the call says about each of them.
+
+    Who was left out before may be among them: another k is another release of the whole table.
+    """
+    if people.before is not None and subject:
+        raise UsageError(
+            f"{', '.join(subject)} was given in the call (subject=) for those who were left, and "
+            "suppress= starts from all people: assess the whole table, and suppress that"
+        )
+    people = people.whole
     numbered = replace(people, subject_ids=np.arange(len(people))).suppress(k)
     rows = np.asarray(numbered.subject_ids, dtype=np.intp)
     kept = replace(
