@@ -118,6 +118,11 @@ def test_suppressing_anew_starts_from_the_whole_table(people, guess):
     own = assessed(left, subject={"p_unique": np.full((len(left), 2), 0.1)})
     with pytest.raises(rb.UsageError, match="p_unique was given in the call"):
         rb.what_if(own, suppress=2)
+    chances = np.linspace(0.1, 0.9, len(people))
+    known = assessed(people, known={"age": chances, "sex": 1, "race": 0.5})
+    of_left = chances[left.rows_in(people)]
+    fresh = assessed(left, known={"age": of_left, "sex": 1, "race": 0.5})
+    assert same(rb.what_if(known, suppress=5), fresh)
     each = rb.leak.assess(left, leaked=5, known={"age": np.linspace(0, 1, len(left))})
     with pytest.raises(rb.UsageError, match="suppress first"):
         rb.what_if(each, suppress=2)
@@ -191,3 +196,30 @@ def test_people_counted_as_cells_are_told_a_row_per_cell_everywhere(people):
 def test_how_many_facts_are_known_is_said(sparse):
     curve = rb.linkage(sparse, facts=[1, 2], individuals=2)
     assert "facts_known: 1, 2 -> 3" in rb.what_if(curve, facts=[3]).changed
+
+
+MODELS = ["pitman", "pitman-bayes", "ewens", "zayatz", "snb", "dankar", "log-linear"]
+
+
+@pytest.mark.parametrize("weights", [None, "weight"])
+def test_risks_go_to_those_of_a_chance_of_nought_under_every_model_but_one(weights):
+    """A chance of 0 leaves a column out: that is where ever smaller chances go."""
+    frame = rb.datasets.synthetic_patients(200, seed=2)
+    frame["weight"] = np.random.default_rng(1).integers(50, 400, 200)
+    table = rb.read_table(frame, quasi_identifiers=NAMES, weights=weights)
+    models = MODELS if weights is None else [*MODELS, "benedetti-franconi"]
+    for model in [*models, "structured"]:
+        by_weight = weights is not None and model in ("benedetti-franconi", "structured")
+        own = {"population_model": model, "population": None if by_weight else 60_000}
+        least, none = (
+            rb.assess("adversary-routes", table, known={"age": p, "sex": 0.5, "race": 0.5}, **own)
+            for p in (1e-9, 0)
+        )
+        for measure in none.risks:
+            one, other = least.risk(measure), none.risk(measure)
+            apart = np.abs(one - other).max() / max(one.max(), 1e-12)
+            # docs/what-if.md: a fit of how columns go together is another one without a column
+            assert apart < (0.5 if model == "structured" else 1e-6), (model, measure)
+    nobody = rb.assess("adversary-routes", table, known={"sex": 0.5, "race": 0.5}, unknown=["age"],
+                       **own)  # fmt: skip
+    assert np.array_equal(nobody.risk(), none.risk())

@@ -290,11 +290,13 @@ class Scenario:
         """Whether it is what a caller said in `known=`, and no scenario of a file."""
         return self.name == "known"
 
+    def each_of(self, people: Any) -> tuple[NDArray[np.float64], ...]:
+        """The numbers that are each person's own, of these people, who may be a part of a table."""
+        return tuple(f.values[people.rows_in(f.about)] for f in self._of_each)
+
     @property
-    def each(self) -> tuple[NDArray[np.float64], ...]:
-        """The numbers that are each person's own."""
-        return tuple(f.values for chance in self._chances for f in chance
-                     if isinstance(f, ByPerson))  # fmt: skip
+    def _of_each(self) -> list[ByPerson]:
+        return [f for chance in self._chances for f in chance if isinstance(f, ByPerson)]
 
     @property
     def _chances(self) -> tuple[Chance, ...]:
@@ -310,7 +312,7 @@ class Scenario:
 
         What a caller said is in one order, and without the names that were given to columns.
         """
-        if self.knows is None or not (self.each or self.is_said):
+        if self.knows is None or not (self._of_each or self.is_said):
             return self.fingerprint
 
         def silent(part: Any) -> Any:

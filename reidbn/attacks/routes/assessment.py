@@ -216,7 +216,7 @@ class Assessment(Result):
 
     def _of_each(self) -> tuple[Any, ...]:
         own = tuple(np.asarray(values) for values in self.inputs.subject.values())
-        return (*own, *self.inputs.scenario.each)
+        return (*own, *self.inputs.scenario.each_of(self.inputs.people))
 
     _intervals = late("reidbn.report.assessment_sure:intervals")
 
