@@ -217,9 +217,10 @@ def test_risks_go_to_those_of_a_chance_of_nought_under_every_model_but_one(weigh
         )
         for measure in none.risks:
             one, other = least.risk(measure), none.risk(measure)
-            apart = np.abs(one - other).max() / max(one.max(), 1e-12)
-            # docs/what-if.md: a fit of how columns go together is another one without a column
-            assert apart < (0.5 if model == "structured" else 1e-6), (model, measure)
+            if model != "structured":
+                assert np.allclose(one, other, rtol=1e-5, atol=1e-8), (model, measure)
+        if model == "structured":  # docs/what-if.md: without a column it is another fit
+            assert np.allclose(least.risk(), none.risk(), rtol=0.2, atol=0)
     nobody = rb.assess("adversary-routes", table, known={"sex": 0.5, "race": 0.5}, unknown=["age"],
                        **own)  # fmt: skip
     assert np.array_equal(nobody.risk(), none.risk())

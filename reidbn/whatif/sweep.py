@@ -250,7 +250,10 @@ class _Reading:
     def _every_subject(
         case: Asked, columns: Columns, values: Values, more: Columns, worst: Array | None
     ) -> Columns:
-        numbers = {_answer(case): _in_units(case, values), "evidence_probability": _evidence(values)}
+        numbers = {
+            _answer(case): _in_units(case, values),
+            "evidence_probability": _evidence(values),
+        }
         numbers |= {} if worst is None else {WORST: worst}
         told = case.told(**numbers)
         rows, settings = told[_answer(case)].shape
