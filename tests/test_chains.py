@@ -81,6 +81,11 @@ def test_a_chance_that_is_set_and_one_that_is_said_are_one_question(people, gues
     assert same(rb.what_if(set_so, set={"p_knows_g": 0.3}), assessed(people, known=group))
 
 
+def test_columns_that_are_known_and_chances_of_1_are_one_question(people):
+    assert same(assessed(people, known=NAMES), assessed(people, known=dict.fromkeys(NAMES, 1)))
+    assert rb.what_if(assessed(people, known=NAMES), known=dict.fromkeys(NAMES, 1.0)).changed == ()
+
+
 def test_each_change_of_what_is_known_is_said_once(people, guess):
     sure = assessed(people)
     for before, changes, said in (

@@ -310,7 +310,8 @@ class Scenario:
     def told_fingerprint(self) -> str:
         """That of the content without numbers of each person, which it would help to confirm.
 
-        What a caller said is in one order, and without the names that were given to columns.
+        What a caller said is in one order, without the names that were given to columns, and
+        without the words on whether it was a list of columns or chances of 1.
         """
         if self.knows is None or not (self._of_each or self.is_said):
             return self.fingerprint
@@ -325,7 +326,7 @@ class Scenario:
         parent = silent(parent) if isinstance(parent, Listed) else parent
         known = [silent(item) for item in self.knows.known]
         if self.is_said:
-            known = [replace(item, name=" + ".join(sorted(item.columns)),
+            known = [replace(item, name=" + ".join(sorted(item.columns)), source="",
                              columns=tuple(sorted(item.columns))) for item in known]  # fmt: skip
             known.sort(key=lambda item: item.columns)
         knows = replace(self.knows, known=tuple(known), parent=parent)
