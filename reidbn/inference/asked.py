@@ -172,17 +172,6 @@ class Asked:
             return list(self.labels)
         return list(range(count if self.people is None else len(self.people)))
 
-    def told(self, **values: Array) -> dict[str, Any]:
-        """Values of the subjects, a row for each of the people, or for each cell of people counted
-        so: the rows of `.people`.
-        """
-        if self.cells is None or self.averaged:
-            each = {name: self.each(v) for name, v in values.items()}
-            return {"subject": np.asarray(self.names(len(next(iter(values.values()))))), **each}
-        of, people = self.cells
-        each = {name: v[of] for name, v in values.items()}
-        return {"subject": np.arange(len(of)), "people": people, **each}
-
     @property
     def is_conditional(self) -> bool:
         return bool(self.query.given)

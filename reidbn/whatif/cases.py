@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import Scenario
@@ -166,3 +167,15 @@ def outside(name: str, value: float, low: float, high: float) -> tuple[str, ...]
         f"{name} is {value:g}, outside of {low:g} to {high:g}: what is shown over that range does "
         f"not hold the answer at {value:g}",
     )
+
+
+def row_by_row(case: Asked, **values: NDArray[Any]) -> dict[str, Any]:
+    """Values of the subjects, a row for each of the people, or for each cell of people counted so:
+    the rows of `.people`.
+    """
+    if case.cells is None or case.averaged:
+        each = {name: case.each(v) for name, v in values.items()}
+        return {"subject": np.asarray(case.names(len(next(iter(values.values()))))), **each}
+    of, people = case.cells
+    each = {name: v[of] for name, v in values.items()}
+    return {"subject": np.arange(len(of)), "people": people, **each}

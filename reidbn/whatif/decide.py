@@ -35,7 +35,7 @@ from reidbn.inference.network import Network
 from reidbn.inference.policies import as_rules, with_policy
 from reidbn.late import late
 from reidbn.progress import progress
-from reidbn.whatif.cases import BringsCase, Target, case_of, change
+from reidbn.whatif.cases import BringsCase, Target, case_of, change, row_by_row
 from reidbn.written import is_number
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Decision:
         import pandas as pd
 
         columns = {"attacks": self.attacking, "risk": self.risks, "value": self.values}
-        return pd.DataFrame(self.case.told(**columns)).set_index("subject")
+        return pd.DataFrame(row_by_row(self.case, **columns)).set_index("subject")
 
     # -- the policy ------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 from reidbn.calls import renamed, typed
 from reidbn.inference.asked import Asking
 from reidbn.inference.worst import say_tied
-from reidbn.whatif.cases import Target, What, brings_case, case_of
+from reidbn.whatif.cases import Target, What, brings_case, case_of, row_by_row
 from reidbn.whatif.curve import responses
 from reidbn.whatif.sensitivity import base_answers, slopes, spans, subject_slopes, unit
 
@@ -59,7 +59,7 @@ def derivatives(
     parts = []
     for name, response in responses(case, names).items():
         steps, method = subject_slopes(response, answers)
-        rows = case.told(derivative=steps * unit(case))
+        rows = row_by_row(case, derivative=steps * unit(case))
         parts.append(pd.DataFrame({"parameter": name, **rows, "method": method}))
     return pd.concat(parts, ignore_index=True)
 

@@ -20,7 +20,7 @@ from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking, Values
 from reidbn.inference.network import Array
 from reidbn.inference.query import refuse_two_readings
 from reidbn.inference.worst import TIED, worst_answers
-from reidbn.whatif.cases import Target, What, brings_case, case_of
+from reidbn.whatif.cases import Target, What, brings_case, case_of, row_by_row
 from reidbn.whatif.scan import changes, full_grid
 from reidbn.whatif.summaries import mean, quantile, share_above
 
@@ -255,7 +255,7 @@ class _Reading:
             "evidence_probability": _evidence(values),
         }
         numbers |= {} if worst is None else {WORST: worst}
-        told = case.told(**numbers)
+        told = row_by_row(case, **numbers)
         rows, settings = told[_answer(case)].shape
         return {
             **{name: np.repeat(np.asarray(column), rows) for name, column in columns.items()},

@@ -20,7 +20,7 @@ from reidbn.inference.counted import counted_nodes
 from reidbn.inference.network import Array
 from reidbn.inference.worst import say_tied
 from reidbn.late import late
-from reidbn.whatif.cases import Target, What, case_of, outside
+from reidbn.whatif.cases import Target, What, case_of, outside, row_by_row
 from reidbn.whatif.looking import numbers_of
 from reidbn.whatif.priors import NO_PRIOR, prior_text
 from reidbn.whatif.scattered import (
@@ -360,7 +360,7 @@ def subject_uncertainty(
         ]
     rows = zip(shares, np.concatenate(parts, axis=1), strict=True)
     values = {"mean": each.mean, "sd": each.sd, "error": each.off}
-    out = pd.DataFrame(case.told(**values, **{f"q{100 * q:g}": row for q, row in rows}))
+    out = pd.DataFrame(row_by_row(case, **values, **{f"q{100 * q:g}": row for q, row in rows}))
     out.attrs.update(samples=draws, seed=seed, method=each.method)
     return out
 
