@@ -181,3 +181,24 @@ def test_the_remedy_for_ranges_that_meet_keeps_what_else_varies(name):
         assert sd == pytest.approx(((w + m * m) * (v + a * a) - (m * a) ** 2) ** 0.5, rel=1e-9)
     less = run(attack, over={"p_a": (0.2, 0.5), "p_b": (0.2, 0.5)})
     assert less.notes == ("held at its value, though the model has a prior: p_m",)
+
+
+@pytest.mark.parametrize(
+    ("hits", "trials"),
+    [([14, 21], 20_000), ([0, 0], 5), ([1, 0], 600), ([19, 14, 20, 19, 19], 20_000),
+     ([241, 300], 579), ([19_999, 19_980], 20_000)],
+)  # fmt: skip
+def test_quantiles_of_studies_reach_into_both_tails(hits, trials):
+    """Of the last the highest 0.12 % were one value: the table ended where Gauss points did."""
+    parameter = rb.loads(json.dumps({
+        "schema_version": 1, "name": "tails", "questions": {"risk": {"target": "a=yes"}},
+        "parameters": {"q": {"measured": [{"hits": h, "trials": trials} for h in hits],
+                             "range": [0, 1], "source": "studies"}},
+        "nodes": {"a": {"cpd": {"kind": "probability", "p": "$q"}}},
+    })).parameters["q"]  # fmt: skip
+    law = parameter.evidence.law
+    small = 10.0 ** -np.arange(8, 2, -0.37)
+    levels = np.concatenate([small, np.linspace(0.01, 0.99, 99), 1 - small])
+    found = law.cumulative(parameter.prior.quantile(levels, 0.0, 1.0))
+    assert np.abs(found - levels).max() <= 1e-4
+    assert (np.abs(found - levels) / np.minimum(levels, 1 - levels)).max() <= 3e-4

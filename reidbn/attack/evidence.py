@@ -27,6 +27,8 @@ SHARES, STRETCH = 129, 0.25  # of a law, and log odds, that its density is cut t
 NODES = 12  # ... with so many Gauss points on each ...
 BEYOND = 20.0  # ... and so many log odds beyond all but 1e-9 of it
 TABLE = 2_001  # points of the table by which quantiles of a smooth law are drawn
+BEYOND_ENDS = 1e-9  # of a law, beyond either end of that table, ...
+LARGEST, LARGEST_BELOW = 690.0, 36.0  # ... which goes no further than numbers above 0 and below 1
 TAIL = 1e-12  # of a law, that is not told apart at either end
 SAME = 1e-12  # normal scores: between marks no further apart lies nothing
 HALVED = 60  # steps at most to a quantile, ...
@@ -258,15 +260,28 @@ class Belief(Prior):
         return len(self.known.law.marks) > 0
 
     def _even(self) -> Array:
-        """Even log odds between which all but 1e-9 of the law lies at either end."""
+        """Even log odds between which all but 1e-9 of the law lies at either end.
+
+        The law's own points are too few for that: from theirs the ends are sought outwards.
+        """
         x, weights = self.known.law.points
         low, high = self.ends
         share = np.clip((x - low) / (high - low), 1e-300, 1 - 1e-16)
         order = np.argsort(share)
         reach = np.searchsorted(np.cumsum(weights[order]), [1e-9, 1 - 1e-9])
         first, last = share[order][np.clip(reach, 0, len(x) - 1)]
-        ends = [float(np.log(share) - np.log1p(-share)) for share in (first, last)]
+        ends = [
+            self._outwards(float(np.log(share) - np.log1p(-share)), sign)
+            for share, sign in ((first, -1), (last, 1))
+        ]
         return np.linspace(ends[0], ends[1], TABLE)
+
+    def _outwards(self, start: float, sign: int) -> float:
+        """The first log odds from a start beyond which no more than 1e-9 of the law lies."""
+        t = np.clip(start + sign * np.append(0.0, 1.3 ** np.arange(25.0)), -LARGEST, LARGEST_BELOW)
+        below = self.known.law.cumulative(self._number(t))
+        met = np.flatnonzero((below if sign < 0 else 1 - below) <= BEYOND_ENDS)
+        return float(t[met[0] if len(met) else -1])
 
     @property
     def marks(self) -> Array:
