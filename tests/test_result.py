@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
+from reidbn.release import mean_in_steps
 from reidbn.report import Section, Shown, bars
 from reidbn.result import Measure, Result, count_of, mean_of
 
@@ -476,10 +477,26 @@ def test_the_loop_over_five_results_runs_as_it_is_written(tmp_path):
         assert len(result.frame()) == len(result.measures)
         assert result.to_dict()
         assert result.report(tmp_path / "r.html").exists()
-        assert result.plot(tmp_path / "r.svg", custodian=True).axes
+        assert result.plot(tmp_path / "r.svg").axes
+        assert result.plot(tmp_path / "own.svg", custodian=True).axes
         assert str(result)
+
+
+def test_under_chances_a_picture_draws_the_means_that_are_told_and_nothing_else(tmp_path):
+    known = {"age": ("age", 0.01), "sex": (["sex"], 0.5), "race": 0.3}
+    r = rb.assess("adversary-routes", people(), known=known, population=100_000)
+    [axes] = r.plot(tmp_path / "r.svg").axes
+    words = [text.get_text() for text in axes.texts]
+    r.keep_crosscheck(draws=2_000)
+    page = r.report(tmp_path / "r.md").read_text()
+    for name, said in zip((t.get_text() for t in axes.get_yticklabels()), words, strict=True):
+        assert f"| {name} | {said} |" in page
+    drawn = [end for bar in axes.patches for end in (bar.get_x(), bar.get_x() + bar.get_width())]
+    told = [0.0, *(end for row in r.measures for end in mean_in_steps(r.risk(row)))]
+    assert {round(end, 9) for end in drawn} <= {round(end, 9) for end in told}
+    few = rb.assess("adversary-routes", people().take(np.arange(60)), known=known, population=9_000)
     with pytest.raises(rb.UsageError, match=r"no picture of such risks .*custodian=True"):
-        r.plot(tmp_path / "r.svg")
+        few.plot(tmp_path / "r.svg")
 
 
 def test_a_page_counts_by_the_columns_of_a_group_and_not_by_its_name(tmp_path):

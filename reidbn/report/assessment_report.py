@@ -129,7 +129,8 @@ def sections(result: Assessment, telling: Telling) -> list[Section]:
     result.refuse_simulated("a picture of how many are above each risk")
     title = "The risk of every person"
     if telling.by_chance:
-        return [Section(title, text=[f"{UNDER_CHANCES}."])]
+        shown = [results.means_by_route(result, telling)]
+        return [Section(title, text=[f"{UNDER_CHANCES}."], shown=shown)]
     return [Section(title, shown=[results.curves(result, telling)])]
 
 

@@ -19,7 +19,7 @@ from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import sure_in_words
 from reidbn.report.options import information_lost
-from reidbn.report.page import Section, Shown, telling_of, told_how
+from reidbn.report.page import Section, Shown, bars, telling_of, told_how
 from reidbn.report.style import titled
 from reidbn.report.summary import UNDER_CHANCES, Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
@@ -146,9 +146,7 @@ def results(
 def _in_its_place(worst: Assessment | None, summary: Summary, telling: Telling) -> Section:
     """Under chances the means, and the worst case, which follows from the classes."""
     text, sure = [f"{UNDER_CHANCES}."], telling.of_classes
-    means = [[name.replace("_", " "), telling.mean_in_short(summary.result.risk(name))]
-             for name in summary.measures]  # fmt: skip
-    shown = [Shown("Risk by route", ("measure", "mean"), means)]
+    shown = [means_by_route(summary.result, telling)]
     text += [f"{summary.untold[:1].upper()}{summary.untold[1:]}."] if summary.untold else []
     if worst is None:
         text.append(NO_WORST)
@@ -164,6 +162,19 @@ def _in_its_place(worst: Assessment | None, summary: Summary, telling: Telling) 
         shown.append(replace(bands, caption=f"{bands.caption}: the worst case", figure=figure,
                              about=about))  # fmt: skip
     return Section("Risk", text=text, shown=shown, folded=[told_how(telling)])
+
+
+def means_by_route(result: Assessment, telling: Telling) -> Shown:
+    """The mean of each measure between the ends that are told, and a bar where one is."""
+    risks = {name.replace("_", " "): result.risk(name) for name in result.measures}
+    ends = [telling.mean_ends(risk) for risk in risks.values()]
+    said = [telling.mean_in_short(risk) for risk in risks.values()]
+    asked = result.inputs
+    title = f"{asked.attack.name} under {told_name(asked.scenario)}"
+    figure = bars(list(risks), ends, said, "mean risk", title) if any(ends) else ""
+    rows = [list(row) for row in zip(risks, said, strict=True)]
+    about = "The mean risk of each route, between the ends that are told."
+    return Shown("Risk by route", ("measure", "mean"), rows, figure, about)
 
 
 def _by_route(summary: Summary, telling: Telling) -> Shown:
