@@ -227,6 +227,32 @@ def test_columns_that_name_a_person_are_left_out_of_the_file_with_a_word(tmp_pat
     assert (tmp_path / "shell.csv").read_bytes() == (tmp_path / "safer.csv").read_bytes()
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"keep": ["sex", "code"], "suppress_at_most": 0.2},  # whoever has a value is left out
+        {"keep": ["sex"], "empty_at_most": 0.2},  # it is emptied
+    ],
+)
+def test_a_column_that_is_missing_for_everybody_who_is_left_is_said_when_written(
+    tmp_path, how, ending
+):
+    frame = pd.DataFrame({"sex": list("fm") * 20, "code": ["x", "y", *[None] * 38]})
+    people = rb.read_table(frame, quasi_identifiers=["sex", "code"])
+    plan = rb.recommend(people, target="k=3", **how)
+    out = tmp_path / f"safer.{ending}"
+    with pytest.warns(rb.errors.ReidbnWarning, match='everybody who is left in the file: "code";'):
+        plan.write(out)
+    with pytest.raises(rb.errors.DataError, match='"code" is missing in every row; leave it out'):
+        rb.read_table(out, quasi_identifiers=["sex", "code"])
+    assert rb.read_table(out, quasi_identifiers=["sex"]).k() == plan.apply().as_written().k()
+    some = pd.concat([frame, pd.DataFrame({"sex": list("fff"), "code": list("zzz")})])
+    people = rb.read_table(some.reset_index(drop=True), quasi_identifiers=["sex", "code"])
+    rb.recommend(people, target="k=3", **how).write(out)
+    assert rb.read_table(out, quasi_identifiers=["sex", "code"]).k() >= 3
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [

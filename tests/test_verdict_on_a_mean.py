@@ -69,7 +69,8 @@ def test_the_verdict_on_a_mean_excludes_no_number_of_a_mark(limit, others):
     many, bad, verdicts = narrowed(limit, others, range(10, 20), as_it_is=False)
     assert many > 100
     assert bad == 0
-    assert len(verdicts) > 1 or limit == 0.05
+    fewest = (1 + len(others)) / (19 + sum(others))  # the mean of 19 people in one class
+    assert set(verdicts) == {False} if fewest > limit else len(verdicts) > 1
     if not others and limit > 0.09:
         assert narrowed(limit, others, range(10, 20), as_it_is=True)[1] > 0
 

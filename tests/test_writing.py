@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 
 import reidbn as rb
 from reidbn.release import probe, safe_cells, whole, write_csv, write_text
@@ -64,6 +65,68 @@ def test_a_writer_that_is_killed_leaves_the_old_file_and_the_next_one_tidies_up(
     write_text("new\n", place)
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
     assert place.read_text() == "new\n"
+
+
+@pytest.mark.parametrize("left", ["", "lock.new", "lock", "a.txt"])
+def test_what_a_kill_leaves_at_any_moment_is_removed_by_the_next_write(tmp_path, left):
+    """Before its lock, with it, and on the way out: a young folder was left for an hour."""
+    part = tmp_path / ".a.txt.abcdefgh.part"
+    part.mkdir()
+    if left:
+        (part / left).write_text("")
+    write_text("new\n", tmp_path / "a.txt")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("moment", ["made", "opened"])
+def test_a_folder_that_is_taken_away_before_it_is_locked_is_made_again(
+    tmp_path, monkeypatch, moment
+):
+    """Another process tidies up between the making of a folder and its lock."""
+    writing, seen = inside(write_text), []
+    hold, made = writing._hold, writing._private
+
+    def tidied(*_):
+        if len(seen) < 3:
+            (folder,) = tmp_path.iterdir()
+            seen.append(folder)
+            with monkeypatch.context() as other:
+                other.setattr(writing, "_hold", hold)
+                writing._remove_if_left(folder)
+            assert not folder.exists()
+
+    def just_made(home, start):
+        folder = made(home, start)
+        tidied()
+        return folder
+
+    def just_opened(lock):
+        tidied()
+        hold(lock)
+
+    if moment == "made":
+        monkeypatch.setattr(writing, "_private", just_made)
+    else:
+        monkeypatch.setattr(writing, "_hold", just_opened)
+    write_text("new\n", tmp_path / "a.txt")
+    assert len(set(seen)) == 3
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_checkpoints_start_removes_what_a_killed_run_left_of_other_blocks(tmp_path):
+    """A block that is whole, or another question's, is not written again by the next run."""
+    place, foreign = tmp_path / "kept", tmp_path / "kept" / ".their.part"
+    people = rb.read_table({"a": list("xxxyyz")}, quasi_identifiers=["a"])
+    rb.assess("prosecutor", people, population=10_000, checkpoint=place)
+    names = {p.name for p in place.iterdir()}
+    assert names
+    for name in (*names, "0123-0.npy"):
+        part = place / f".{name}.abcdefgh.part"
+        part.mkdir()
+        (part / "lock").write_text("")
+    foreign.mkdir()
+    rb.assess("prosecutor", people, population=10_000, checkpoint=place)
+    assert {p.name for p in place.iterdir()} == {*names, foreign.name}
 
 
 def test_what_another_process_is_writing_is_left_alone(tmp_path):

@@ -351,7 +351,9 @@ class ReleasePlan:
         more.  Rows of those who are left out are not written; `path` ends in .csv or .parquet.
         Columns that were not named as quasi-identifiers are written as they are (`untouched`), but
         for those that name a person (the `subject_id` of the table, names, running numbers), which
-        are left out with a word; `keep_id` writes them, too.  Rows are sorted by what they say.
+        are left out with a word; `keep_id` writes them, too.  Columns that are missing for
+        everybody who is left are named: the file is read without them.  Rows are sorted by what
+        they say.
 
         A second, different file of the same people can be joined with this one by what both have
         unchanged.  With a `ledger` (a file of the house's own) it is refused where those who are

@@ -39,8 +39,9 @@ def written_frame(
 ) -> pd.DataFrame:
     """The people as they are released, with the other columns of their source untouched.
 
-    Columns that name a person go, unless `keep_id`, and it is said which.  Rows are sorted by what
-    is written: two files of one table cannot be joined by where a row stands.
+    Columns that name a person go, unless `keep_id`, and it is said which; and which are missing in
+    every row, so that the file is not read with them.  Rows are sorted by what is written: two
+    files of one table cannot be joined by where a row stands.
     """
     kind = Path(path).suffix.lower()
     if kind not in ENDINGS:
@@ -55,9 +56,23 @@ def written_frame(
             f"writes it",
         )  # fmt: skip
         released = released.drop(columns=[*named])
+    if empty := without_values(people):
+        which = ", ".join(f'"{name}"' for name in empty)
+        aside(
+            ("without values", *empty), 1.0,
+            f"missing for everybody who is left in the file: {which}; whoever reads it leaves "
+            f"that out of the columns",
+        )  # fmt: skip
     if kind == ".csv":
         return in_no_order(safe_cells(released))
     return in_no_order(released, of_nothing=True)
+
+
+def without_values(people: People) -> list[str]:
+    """Columns of which everybody's value is missing as they are released, or was emptied."""
+    written = people.as_written()
+    return [name for name, codes in zip(written.columns, written.table.T, strict=True)
+            if all(v is None for v in written.labels(name)[np.unique(codes)])]  # fmt: skip
 
 
 def write_frame(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:

@@ -2,18 +2,20 @@
 
 What is written goes into a private folder beside its place and takes that place, by one rename,
 when every byte is on the disk.  A folder that a killed process left is removed by the next one that
-writes the same name; one that is being written to now is locked and left alone.
+writes the same name (in a checkpoint's folder by the next run); one that is being written to now is
+locked and left alone.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -26,8 +28,11 @@ PARQUET = (".parquet", ".pq", "")
 """How the name of a Parquet file may end."""
 _PART = ".part"
 _LOCK = "lock"
+_UNSEEN = "lock.new"
+_TRIES = 9
+"""So often a folder is made that another process takes away before it is locked."""
 _YOUNG = 3600.0
-"""Seconds in which a folder without a lock may still be about to get one."""
+"""Seconds in which a lock counts as held where no system says so."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the start of a formula."""
 
@@ -43,17 +48,12 @@ def whole(path: str | os.PathLike[str], *, of_people: bool = False) -> Iterator[
         with _said(place):
             yield place
         return
-    with _said(place):
-        folder = _part(place)
-        try:
-            made = folder / place.name
-            with _locked(folder):
-                yield made
-                _synced(made, place, of_people=of_people)
-                made.replace(place)
-            _synced_folder(place.parent)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    with _said(place), _held(place.parent, _start(place)) as folder:
+        made = folder / place.name
+        yield made
+        _synced(made, place, of_people=of_people)
+        made.replace(place)
+        _synced_folder(place.parent)
 
 
 def ends_in(path: str | os.PathLike[str], endings: Sequence[str], what: str = "") -> None:
@@ -70,7 +70,9 @@ def probe(*paths: str | os.PathLike[str] | None) -> None:
             place = _place(path)
             if not is_stream(place):
                 with _said(place):
-                    _part(place).rmdir()
+                    folder = _private(place.parent, _start(place))
+                    with suppress(FileNotFoundError):  # another process took it for a left one
+                        folder.rmdir()
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
@@ -78,11 +80,16 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def private_folder(path: str | os.PathLike[str]) -> Path:
-    """A folder of one's own; made, for its owner alone, where it is not there yet."""
+def private_folder(path: str | os.PathLike[str], ending: str = "") -> Path:
+    """A folder of one's own; made, for its owner alone, where it is not there yet.
+
+    What killed processes left of files in it of such an ending is removed.
+    """
     place = Path(path)
     if place.is_dir():
         probe(place / "any")
+        if ending:
+            _tidy(place, rf"\..*{re.escape(ending)}\.\w{{8}}")
         return place
     with _said(place):
         _place(place).mkdir(mode=0o700)
@@ -149,50 +156,71 @@ def _said(place: Path) -> Iterator[None]:
         raise UsageError(f"{place.name}: cannot be written: {why}{kept}") from None
 
 
-def _part(place: Path) -> Path:
-    """A private folder beside the place, after those that killed processes left are gone."""
-    return _private(place.parent, f".{place.name[:80]}.")
+def _start(place: Path) -> str:
+    """How the names of the private folders of a place begin."""
+    return f".{place.name[:80]}."
 
 
 def _private(home: Path, start: str) -> Path:
+    """A new private folder, after those that killed processes left are gone."""
+    _tidy(home, f"{re.escape(start)}.*")
+    return Path(tempfile.mkdtemp(prefix=start, suffix=_PART, dir=home))
+
+
+def _tidy(home: Path, name: str) -> None:
+    like = re.compile(name + re.escape(_PART), re.DOTALL)
     with os.scandir(home) as beside:  # a checkpoint's folder can hold thousands
-        left = [e.path for e in beside if e.name.startswith(start) and e.name.endswith(_PART)]
+        left = [e.path for e in beside if like.fullmatch(e.name)]
     for folder in filter(os.path.isdir, left):
         _remove_if_left(Path(folder))
-    return Path(tempfile.mkdtemp(prefix=start, suffix=_PART, dir=home))
+
+
+@contextmanager
+def _held(home: Path, start: str) -> Iterator[Path]:
+    """A private folder that is locked until the end, and then removed."""
+    with ExitStack() as held:
+        for tries in reversed(range(_TRIES)):
+            folder = _private(home, start)
+            held.callback(shutil.rmtree, folder, ignore_errors=True)
+            try:
+                held.enter_context(_locked(folder))
+                break
+            except (FileNotFoundError, BlockingIOError):  # it was taken for one that is left
+                if not tries:
+                    raise
+        yield folder
 
 
 @contextmanager
 def held_folder(home: Path, start: str) -> Iterator[Path]:
     """A private folder for what is on its way, removed at the end, or at the next after a kill."""
-    folder = _private(home, start)
-    try:
-        with _locked(folder):
-            inside = folder / "kept"
-            inside.mkdir(mode=0o700)
-            yield inside
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with _held(home, start) as folder:
+        inside = folder / "kept"
+        inside.mkdir(mode=0o700)
+        yield inside
 
 
 def _remove_if_left(folder: Path) -> None:
-    lock = folder / _LOCK
+    """Remove it unless somebody holds its lock.
+
+    An empty one may be about to get a lock: whoever made it then makes another.  One that is not
+    empty has a lock from its first moment to its last.
+    """
     with suppress(OSError):
-        if lock.exists():
-            with lock.open("r+") as held:
-                _hold(held)  # an error where another process writes
-        elif time.time() - folder.stat().st_mtime < _YOUNG:
-            return
+        folder.rmdir()
+    with suppress(OSError), ExitStack() as held:
+        for lock in (folder / _UNSEEN, folder / _LOCK):  # in the order in which they come to be
+            if lock.exists():
+                _hold(held.enter_context(lock.open("r+")))  # an error where another process writes
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold a folder: its lock is held before others can see it."""
-    unseen = folder / f"{_LOCK}.new"
-    with unseen.open("w") as lock:
+    with (folder / _UNSEEN).open("w") as lock:
         _hold(lock)
-        unseen.replace(folder / _LOCK)
+        (folder / _UNSEEN).replace(folder / _LOCK)
         yield
 
 

@@ -179,9 +179,7 @@ def fail_once(folder, name, nth, error):
     again = helper().write(place, name, 10**6, ERRORS["EIO"])
     if again != 0:
         raise cases.Wrong(f"{what}: the next write ends with {again}")
-    # A folder of somebody killed before it was locked is left alone as long as it is young.
-    young = {p for p in place.glob("*.part") if not (p / "lock").exists()}
-    beside = [p.name for p in {*place.iterdir()} - young if p.name not in (name, LEDGER)]
+    beside = [p.name for p in place.iterdir() if p.name not in (name, LEDGER)]
     if name == "kept":
         beside += [p.name for p in file.iterdir() if p.suffix != ".npy"]
     else:

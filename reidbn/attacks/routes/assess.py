@@ -44,6 +44,7 @@ from reidbn.attacks.routes.arguments import (
     whole_number,
 )
 from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.routes.blocks import ENDING
 from reidbn.attacks.routes.blocks import risks as exact_risks
 from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, has_part, people_behind
 from reidbn.attacks.routes.counts import SubsetClasses, as_it_was, subset_classes
@@ -186,7 +187,7 @@ def assess(
         seed=whole_number(seed, "seed", least=0),
         checkpoint=None
         if checkpoint is None
-        else str(private_folder(place_of(checkpoint, "checkpoint"))),
+        else str(private_folder(place_of(checkpoint, "checkpoint"), ENDING)),
         beyond_range=truth(beyond_range, "beyond_range"),
         individuals=individuals_of(people, individuals, seed),
         drawn=individuals is not None and np.ndim(individuals) == 0,

@@ -43,6 +43,7 @@ from reidbn.written import counted
 Array = NDArray[np.float64]
 CELLS = 50_000_000  # subject x subset cells in a block
 SEAL = 32  # bytes of a digest
+ENDING = ".npy"  # of the file of a block
 ENGINE = ("theory", "cpds", "attack", "inference", "attacks")  # rooms that make a risk
 
 
@@ -63,7 +64,7 @@ def risks(
         if folder is None:
             out[block] = _risk(attack, query, settings, columns, table, block)
             continue
-        place = folder / f"{_key(attack, query, settings, columns)}-{start}.npy"
+        place = folder / f"{_key(attack, query, settings, columns)}-{start}{ENDING}"
         kept = _kept(place, block.stop - block.start)
         if kept is None:
             kept = _risk(attack, query, settings, columns, table, block)
