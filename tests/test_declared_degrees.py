@@ -72,6 +72,33 @@ def test_what_rests_on_a_declared_degree_is_right_and_is_not_called_exact(verb):
         mass = 1 / 3 - 3 / 5 + 3 / 7 - 1 / 9
         mean = (1 / 4 - 3 / 6 + 3 / 8 - 1 / 10) / mass
         assert found.parameters[0].mean == pytest.approx(mean, abs=1e-9)
+        note = "q: a polynomial as the author of function declared-square declares"
+        assert note in str(found)
+        assert found.to_dict()["notes"] == (note,)
+
+
+@rb.cpd.cpd_function("declared-of-one", degree={"q": 1})
+def of_one(q, r, s):
+    return q * np.abs(r - s)
+
+
+def test_what_was_told_from_scattered_points_rests_on_nobodys_word():
+    """Answers bend across r and s, so that all are points: no degree in q had a say in them."""
+    r = {"value": 0.3, "range": [0, 1], "unit": "probability", "source": "assumption"}
+    more = {"r": r, "s": {**r, "value": 0.6}}
+    attack = attack_of("declared-of-one", parameters={**MODEL["parameters"], **more})
+    test = [{"target": "risk", "hits": 1, "trials": 4}]
+    for found in (
+        rb.sobol(attack, "risk"), rb.uncertainty(attack, "risk"), rb.learn(attack, test),
+        rb.sobol(attack, "risk", over=["r"]), rb.uncertainty(attack, "risk", over=["r"]),
+        rb.learn(attack, test, over=["r"]),
+    ):  # fmt: skip
+        assert "author" not in str(found)
+    for found in (
+        rb.sobol(attack, "risk", over=["q"]), rb.uncertainty(attack, "risk", over=["q"]),
+        rb.learn(attack, test, over=["q"]),
+    ):  # fmt: skip
+        assert "q: a polynomial as the author of function declared-of-one" in str(found)
 
 
 def test_a_degree_that_is_wrong_for_each_is_not_hidden_by_their_sum():

@@ -84,6 +84,7 @@ class Axis:
     pieces: tuple[Piece, ...]
     is_exact: bool
     looked_at: int = 0  # whole numbers that were looked at, when those are not all there are
+    author: str = ""  # the function whose author's word its degree is
 
     @cached_property
     def points(self) -> Array:
@@ -136,7 +137,8 @@ def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:
     if degree is not None and degree <= MOST_DEGREE:
         nodes, weights = measure.gauss(degree + 1)
         piece = Piece(measure.low, measure.high, nodes, nodes, weights)
-        return Axis(name, measure, (piece,), is_exact=not case.declared_by(name))
+        author = case.declared_by(name)
+        return Axis(name, measure, (piece,), is_exact=not author, author=author)
     cutter = _Cutter(case, name, measure)
     cut = tuple(_pieces(cutter, measure))
     return Axis(name, measure, cut, is_exact=False, looked_at=cutter.looked_at)

@@ -410,8 +410,9 @@ class _Weighing:
             correlation=self._correlation(),
             attack=attack,
             filled_in=tuple(n for n, p in self.varied.items() if p.prior is None),
-            notes=(*held(case, self.varied), *counts_held(case, self.varied), *asides()),
-        )
+            notes=(*dict.fromkeys(n for g in self.grids for n in g.declared),
+                   *held(case, self.varied), *counts_held(case, self.varied), *asides()),
+        )  # fmt: skip
 
     def _update(self, i: int) -> Update:
         name = self.names[i]

@@ -144,9 +144,18 @@ class Grid:
         return ratio + max(self.distance, float(np.hypot.reduce([a.doubt for a in self.axes])))
 
     @property
+    def declared(self) -> tuple[str, ...]:
+        """Which degrees are somebody's word."""
+        return tuple(
+            f"{a.name}: a polynomial as the author of function {a.author} declares"
+            for a in self.axes
+            if a.author
+        )
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Which counts were not looked at in full, and which degrees are somebody's word."""
-        return declared(self.case, self.names) + tuple(
+        return self.declared + tuple(
             f"{a.name}: {a.looked_at:,} of its {a.measure.high - a.measure.low + 1:,.0f} values "
             f"were looked at, and what lies between is interpolated"
             for a in self.axes
@@ -543,18 +552,9 @@ def _of_points(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
     error = (off / sd.value if told else off) + sum(10 * m.off for m in points.measures.values())
     return Spread(
         names, mean.value, parts, is_exact=False, error=error, settings=answers.size,
-        notes=declared(case, names), each=tuple(x / found for x in each) if told else (),
+        each=tuple(x / found for x in each) if told else (),
         off=unseen / (sd.value or 1.0),
     )  # fmt: skip
-
-
-def declared(case: Asked, names: Sequence[str]) -> tuple[str, ...]:
-    """Which degrees are somebody's word."""
-    return tuple(
-        f"{name}: a polynomial as the author of function {case.declared_by(name)} declares"
-        for name in names
-        if case.declared_by(name)
-    )
 
 
 def _index(case: Asked, name: str, parameter: Parameter, spread: Spread) -> Index:
