@@ -25,7 +25,9 @@ from reidbn.written import is_number
 PROBABILITY = "probability"
 # Units of what is measured and not counted: 50 of them may as well be 50.5.
 _MEASURED = re.compile(
-    r"[%€$£]|\b(euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|percent|average|mean|share"
+    r"[%€$£]|\w/\w|^\w+ an? \w+$|\ban? (second|minute|hour|day|week|month|quarter|year|decade)\b"
+    r"|^([\w-]+[ -])?(seconds|minutes|hours|days|weeks|months|years|decades)\b"
+    r"|\b(per|euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|percent|average|mean|share"
     r"|ratio|rate|odds|km|kilomet(re|er)s?|met(re|er)s?|miles?|kg|kilograms?|lit(re|er)s?)\b",
     re.IGNORECASE,
 )
@@ -82,8 +84,8 @@ class Parameter:
 
         >>> Parameter("n", 50, 0, 100, unit="people").is_integer
         True
-        >>> Parameter("fee", 50, 0, 100, unit="euro").is_integer
-        False
+        >>> [Parameter("n", 5, 0, 9, unit=u).is_integer for u in ("euro", "people a day", "days")]
+        [False, False, False]
         """
         numbers = (self.value, *self.range)
         counted = self.unit != PROBABILITY and not _MEASURED.search(self.unit)
