@@ -202,3 +202,30 @@ def test_quantiles_of_studies_reach_into_both_tails(hits, trials):
     found = law.cumulative(parameter.prior.quantile(levels, 0.0, 1.0))
     assert np.abs(found - levels).max() <= 1e-4
     assert (np.abs(found - levels) / np.minimum(levels, 1 - levels)).max() <= 3e-4
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 3), (0, 579), (579, 579), (1, 579)])
+def test_quantiles_of_one_study_are_those_of_its_beta_law(hits, trials):
+    attack = rb.loads(HELD.replace("hits: 3, trials: 12", f"hits: {hits}, trials: {trials}"))
+    levels = np.array([1e-6, 0.001, 0.05, 0.95, 0.999, 1 - 1e-6])
+    law = beta(hits + 0.5, trials - hits + 0.5)
+    quantiles = attack.parameters["p_m"].prior.quantile(levels, 0.0, 1.0)
+    floor = 2 * np.spacing(quantiles) * law.pdf(quantiles)  # next to 1 there are few numbers
+    for found, right in ((law.cdf, levels), (law.sf, 1 - levels)):
+        assert (np.abs(found(quantiles) - right) <= 3e-4 * right + floor).all()
+
+
+def test_what_is_learnt_of_a_number_that_is_cut_keeps_both_tails():
+    """Beta(.5, 579.5) lies below .3, so that one more attempt in vain leaves Beta(.5, 580.5)."""
+    attack = rb.loads("""
+schema_version: 1
+name: cut
+parameters: {p: {measured: {hits: 0, trials: 579}, source: a study}}
+numbers: {z: "min(p, 0.3)"}
+nodes: {found: {cpd: {kind: probability, p: $z}, source: assumption}}
+questions: {risk: {target: found=yes}}
+""")
+    found = rb.learn(attack, [{"target": "risk", "hits": 0, "trials": 1}])["p"]
+    low, high = beta.ppf([0.025, 0.975], 0.5, 580.5)
+    assert found.low == pytest.approx(low, rel=0.02)
+    assert found.high == pytest.approx(high, rel=0.02)
