@@ -226,3 +226,67 @@ def test_what_his_model_rules_out_is_tied_where_it_is_brought_about(tmp_path, ca
     assert (float(done), done.tied, float(done.worst)) == (0.25, ("way",), 0.5)
     words = ("ask", str(file), "risk", "--do", "cause=yes", "--fail-above", "0.3")
     assert run(*words, capsys=capsys)[0] == 1
+
+
+LOGGED = """
+schema_version: 1
+name: logged
+parameters: {b: {value: B, range: [0, 1], source: assumption}}
+decisions:
+  way: {options: [no, phone, web], story: Which way, source: assumption}
+utilities:
+  gain: {of: [way], unit: euro, source: assumption, rows: [
+    {when: {way: no}, value: 0}, {value: 20}]}
+nodes:
+  log: {parents: [way], source: assumption, rows: [
+    {when: {way: phone}, p: [0, 1]}, {when: {way: web}, p: {yes: $b, no: rest}}, {p: [1, 0]}]}
+  found: {parents: [way, log], source: assumption, rows: [
+    {when: {way: phone}, p: [0.1, 0.9]}, {p: [0.8, 0.2]}]}
+questions: {risk: {target: found=yes, given: {log: yes}}}
+"""
+
+
+def test_evidence_that_only_another_tied_policy_lets_happen(tmp_path, capsys):
+    """By phone there is a log and an answer of .9; on the web, which is taken, there is none."""
+    file = tmp_path / "logged.yaml"
+    for b in ("0", "0.5"):
+        file.write_text(LOGGED.replace("B,", f"{b},"))
+        told = "at way another option is worth the same to the attacker and has an answer"
+        for more in ((), ("--engine", "enumeration")):
+            words = ("ask", str(file), "risk", "--set", "b=0", *more, "--fail-above", "0.5")
+            code, _, err = run(*words, capsys=capsys)
+            assert code == 2
+            assert told in err
+            assert "(--policy)" in err
+        swept = ("sweep", str(file), "risk", "--over", "b=0,0.5", "--fail-above", "0.5")
+        code, _, err = run(*swept, capsys=capsys)
+        assert (code, told in err, "leave such" in err) == (2, True, False)
+        code, out, _ = run(*swept, "--impossible", "null", "--json", capsys=capsys)
+        assert code == 1
+        rows = json.loads(out)["rows"]
+        assert [(row["probability"], row["worst_tied"]) for row in rows] == [
+            (None, 0.9),
+            (0.2, 0.9),
+        ]
+        found = rb.ask(str(file), "risk", set={"b": 0}, policy={"way": "phone"})
+        assert float(found) == pytest.approx(0.9, abs=1e-15)
+        with pytest.warns(rb.errors.ReidbnWarning, match="the highest is 0.9"):
+            solved = rb.solve(str(file), "risk", "b", 0.5)
+        assert (solved.status, solved.under) == ("above at all values looked at", ())
+    # an only policy: such settings are left out, as they were
+    file.write_text(LOGGED.replace("{value: 20}", "{when: {way: web}, value: 20}, {value: 10}"))
+    file.write_text(file.read_text().replace("B,", "0,"))
+    assert "worth the same" not in run("ask", str(file), "risk", capsys=capsys)[2]
+    swept = ("sweep", str(file), "risk", "--over", "b=0,0.5")
+    assert "leave such settings out" in run(*swept, capsys=capsys)[2]
+
+
+def test_where_the_answer_is_the_highest_that_is_said(tmp_path, capsys):
+    file = tmp_path / "level.yaml"
+    file.write_text(ALIKE.replace("[no, phone, web]", "[no, web, phone]"))
+    answer = rb.ask(str(file), "risk")
+    assert (answer.tied, float(answer), float(answer.worst)) == (("way",), 0.5, 0.5)
+    out = run("ask", str(file), "risk", capsys=capsys)[1]
+    assert "Tied: at way" in out
+    assert "under it the answer is no higher" in out
+    assert "the highest is" not in out

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.calls import renamed, typed
@@ -102,7 +104,7 @@ def _answer(
         return replace(answer, cut=tell(attack, query, settings, subject))
     values = joint(attack, query, settings, subject, engine=engine, alone=True)
     states = attack_states(attack, query, settings)
-    answer = to_answer(attack, query, values, states, engine, settings or {})
+    answer = to_answer(attack, query, values, states, engine, settings or {}, subject)
     answer = replace(answer, cut=tell(attack, query, settings, subject))
     names = attack.upstream([*query.targets, *query.given], cut=query.do)
     counted = counted_nodes(attack, names)
@@ -122,10 +124,7 @@ def _with_ties(
 ) -> Answer:
     """With the decisions that are tied, and the highest answer of the policies that are."""
     attack, query = answer.attack, answer.query
-    names = attack.upstream([*query.targets, *query.given], cut=query.do)
-    if attack.decisions.keys().isdisjoint(attack.above(names, query.do)):
-        return answer
-    answer = replace(answer, tied=tied(attack, settings, subject, query.do))
+    answer = replace(answer, tied=_tied_for(attack, query, settings, subject))
     if not answer.tied or not query.wanted:
         return answer
     try:
@@ -135,8 +134,44 @@ def _with_ties(
         TooLarge,
     ):  # which of them has the highest cannot be told, that they are tied can
         return answer
-    worst = to_answer(attack, query, values, (), "exact", settings).probability
+    worst = to_answer(attack, query, values, (), "exact", settings, subject).probability
     return replace(answer, worst=np.asarray(worst))
+
+
+def _tied_for(
+    attack: Attack, query: Query, settings: Mapping[str, Any], subject: Mapping[str, Any] | None
+) -> tuple[str, ...]:
+    """Decisions that are tied, where any has a say in the answer."""
+    names = attack.upstream([*query.targets, *query.given], cut=query.do)
+    if attack.decisions.keys().isdisjoint(attack.above(names, query.do)):
+        return ()
+    return tied(attack, settings, subject, query.do)
+
+
+def by_tied(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any],
+    subject: Mapping[str, Any] | None,
+    impossible: NDArray[np.bool_],
+) -> str:
+    """What to do where evidence is impossible under the policy taken, and not under one as good.
+
+    `impossible` has axes subject, setting; empty where no other policy gives it an answer above 0.
+    """
+    names = _tied_for(attack, query, settings, subject)
+    may = "may have"
+    if names and query.wanted:
+        with suppress(UsageError, TooLarge):  # then whether another has one is not told
+            values = joint(attack, query, settings, subject, alone=True, worst=True)
+            evidence = values.sum(axis=tuple(range(2, values.ndim)))
+            may = "has" if (evidence[impossible] > 0).any() else ""
+    if not names or not may:
+        return ""
+    return (
+        f" under the policy that is taken; at {', '.join(names)} another option is worth the same "
+        f"to the attacker and {may} an answer: ask under that policy, too (policy=)"
+    )
 
 
 def tied(
@@ -401,6 +436,7 @@ def to_answer(
     states: tuple[str, ...],
     engine: str,
     settings: Mapping[str, Any],
+    subject: Mapping[str, Any] | None,
 ) -> Answer:
     """Normalise P(targets, evidence); impossible evidence raises."""
     axes = tuple(range(2, values.ndim))
@@ -409,8 +445,9 @@ def to_answer(
     if query.given and (evidence <= 0).any():
         share = float((evidence <= 0).mean())
         where = "" if np.size(evidence) == 1 else f" for {share:.1%} of subjects and settings"
+        other = by_tied(attack, query, settings, subject, evidence <= 0)
         raise ImpossibleEvidence(
-            f"{attack.name}: the evidence {', '.join(query.known)} has probability 0{where}"
+            f"{attack.name}: the evidence {', '.join(query.known)} has probability 0{where}{other}"
         )
     if query.wanted:
         index = positions(attack, query, settings)

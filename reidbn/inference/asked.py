@@ -18,7 +18,7 @@ from reidbn.attack.parts import Parameter, parse_given, parse_states
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
-from reidbn.inference.answers import cut_of, joint, load_attack
+from reidbn.inference.answers import by_tied, cut_of, joint, load_attack
 from reidbn.inference.cut import looked_at
 from reidbn.inference.lowering import (
     STEPS,
@@ -501,13 +501,15 @@ class Asked:
         first = int(np.argmin(values.possible.all(axis=0)))
         numbers = {n: np.ravel(np.asarray(v, dtype=float)) for n, v in changes.items()}
         where = ", ".join(f"{n}={v[min(first, len(v) - 1)]:g}" for n, v in numbers.items())
-        given = ", ".join(self.query.known)
         share = 1 - float(values.possible[:, first].mean())
         whose = f" for {share:.1%} of subjects" if self.subjects > 1 else ""
-        at = f" at {where}" if where else ""
+        at = where and f" at {where}"
+        here = {**self.settings, **{n: v[min(first, len(v) - 1)] for n, v in numbers.items()}}
+        off = ~values.possible[:, [first]]
+        other = "" if self.worst else by_tied(self.attack, self.query, here, self.subject, off)
         raise ImpossibleEvidence(
-            f"{self.attack.name}: the evidence {given} has probability 0{at}{whose}; "
-            f"leave such settings out"
+            f"{self.attack.name}: the evidence {', '.join(self.query.known)} has probability 0"
+            f"{at}{whose}{other or '; leave such settings out'}"
         )
 
     def refusal(self, changes: Settings, names: Sequence[str]) -> str | None:

@@ -29,7 +29,7 @@ def worst_answers(
     if taken is None:
         taken = case.evaluate(changes or {}).probability
     worst = replace(case, worst=True).evaluate(changes or {}).probability
-    higher = worst > taken + ROUNDING * np.abs(taken)
+    higher = (worst > taken + ROUNDING * np.abs(taken)) | (np.isnan(taken) & ~np.isnan(worst))
     return np.fmax(worst, taken) if higher.any() else None
 
 
@@ -53,9 +53,10 @@ def say_tied(case: Asked) -> bool:
     return True
 
 
-def tied_in_words(names: tuple[str, ...]) -> str:
+def tied_in_words(names: tuple[str, ...], *, is_highest: bool = False) -> str:
     """That options are tied, and what to do to ask for another."""
+    other = "is no higher" if is_highest else "may be higher or lower"
     return (
         f"{TIED}at {', '.join(names)} another option is worth the same to the attacker; under it "
-        f"the answer may be higher or lower (attack.with_policy, --policy)"
+        f"the answer {other} (attack.with_policy, --policy)"
     )

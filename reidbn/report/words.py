@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.above import is_above
 from reidbn.attack.assumptions import assumptions_behind
 from reidbn.errors import EngineError
 from reidbn.inference.answer import Answer, Expectation
@@ -150,8 +151,11 @@ def remarks(answer: Answer | Expectation) -> list[str]:
     if answer.settings:
         out.append(f"Set here: {_listed({k: f'{v:,.12g}' for k, v in answer.settings.items()})}")
     if answer.tied:
-        most = f"; the highest is {answer.worst.max():.6g}" if answer.worst is not None else ""
-        out.append(f"{tied_in_words(answer.tied)}{most}")
+        is_highest, most = False, ""
+        if answer.worst is not None:
+            is_highest = not is_above(answer.worst, answer.probability).any()
+            most = "" if is_highest else f"; the highest is {answer.worst.max():.6g}"
+        out.append(f"{tied_in_words(answer.tied, is_highest=is_highest)}{most}")
     if answer.interval:
         low, high = answer.interval
         out.append(f"Sampled with {answer.draws:,} rows; 95 % interval {low:.4g} to {high:.4g}")
