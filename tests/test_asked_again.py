@@ -307,3 +307,23 @@ def test_a_chance_of_what_is_known_is_varied_as_a_parameter():
         rb.sweep(before, {"p_cc": [0.1]})
     with pytest.raises(rb.UsageError, match="known: p_c, p_cu, p_fm, p_m"):
         rb.sweep("adversary-routes", "risk", {"age": [0.1]})
+
+
+def test_columns_that_nobody_knows_are_the_same_question_in_any_order():
+    made = rb.datasets.synthetic_patients(60, seed=1)
+    table = rb.read_table(made, quasi_identifiers=["age", "sex", "state", "race"])
+    asked = [
+        rb.assess("adversary-routes", table, population=5_000, scenario="worst-case", unknown=names)
+        for names in (["race", "state"], ["state", "race"])
+    ]
+    assert rb.compare(*asked).differs == ()
+    assert asked[0].question == asked[1].question
+
+
+def test_no_population_is_taken_of_a_sparse_table_where_nothing_uses_it():
+    ehr = rb.datasets.synthetic_ehr(40, seed=0)
+    sparse = rb.read_sparse(ehr.table, features=ehr.features)
+    with pytest.raises(rb.UsageError, match="p_in_release"):
+        rb.assess("linkage", sparse, population=1_000)
+    with pytest.raises(rb.UsageError, match="p_in_release"):
+        rb.what_if(rb.assess("linkage", sparse), population=1_000)

@@ -209,6 +209,24 @@ def known_of(scenario: Scenario) -> SparseKnown:
     return knows.sparse
 
 
+_NO_POPULATION = (
+    "{} says nothing of a sparse table: nobody outside of it is counted; how likely the person is "
+    "in it is the parameter p_in_release ({})"
+)
+
+
+def facts_of(people: Any, scenario: Scenario, population: float | None) -> SparseKnown | None:
+    """What may be known of a sparse table; None of any other table.  No population is used."""
+    if not isinstance(people, SparsePeople):
+        return None
+    if population is not None:
+        raise UsageError(
+            _NO_POPULATION.format("population=", "set="),
+            in_shell=_NO_POPULATION.format("--population", "--set"),
+        )
+    return known_of(scenario)
+
+
 def of_sparse(sparse: Sparse, known: Any) -> Scenario:
     """`known=` of a sparse table as a scenario: one of a name, or facts that words name."""
     if isinstance(known, Scenario) or (isinstance(known, str) and known in scenarios()):

@@ -24,7 +24,7 @@ from reidbn.attacks.linkage.columns import (
     Effort,
     SparsePeople,
     every_record,
-    known_of,
+    facts_of,
     of_sparse,
     rows_of,
 )
@@ -287,7 +287,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     """Do what the inputs say; of these measures alone, where not all are wanted."""
     told = told_group(inputs.attack) if inputs.scenario.knows is None else None
     spoken = inputs.scenario if told is None else replace(inputs.scenario, knows=as_told(told))
-    facts = known_of(spoken) if isinstance(inputs.people, SparsePeople) else None
+    facts = facts_of(inputs.people, spoken, inputs.population)
     spoken = spoken if facts is None else replace(spoken, knows=every_record())
     scenario = spoken.renamed(inputs.columns).without(inputs.without)
     knows = scenario.knows or Knows((), every_column=True)  # silent: the worst case
@@ -591,8 +591,8 @@ def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
         "do": inputs.done,
         "columns": {name: [names] if isinstance(names, str) else list(names)
                     for name, names in inputs.columns.items()},
-        "unknown": list(inputs.unknown),
-        "without": list(inputs.without),
+        "unknown": sorted(inputs.unknown),
+        "without": sorted(inputs.without),
     }  # fmt: skip
 
 

@@ -156,7 +156,7 @@ class Assessment(Result):
         if self.inputs.population is not None and whole:
             own += f", among {self.inputs.population:,.12g}"
         if self.inputs.unknown:
-            own += f", {', '.join(self.inputs.unknown)} known to nobody"
+            own += f", {', '.join(sorted(self.inputs.unknown))} known to nobody"
         scenario = self.inputs.scenario.taking(self.inputs.said)[0]
         if scenario.is_said and scenario.knows is not None:
             chances = [(" + ".join(sorted(item.columns)) if in_order else item.name, item.constant)
