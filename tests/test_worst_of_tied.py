@@ -8,6 +8,7 @@ import pytest
 
 import reidbn as rb
 from reidbn.cli import main
+from tests.decision_oracle import Diagram
 from tests.test_decide import small
 from tests.test_policy_of_one import TIE
 
@@ -290,3 +291,40 @@ def test_where_the_answer_is_the_highest_that_is_said(tmp_path, capsys):
     assert "Tied: at way" in out
     assert "under it the answer is no higher" in out
     assert "the highest is" not in out
+
+
+def sharpened(diagram, rng):
+    """With many rows that are certain, so that much evidence is impossible under some policy."""
+    file = json.loads(json.dumps(diagram.file))
+    for spec in file["nodes"].values():
+        for row in spec.get("rows", []):
+            hot = rng.integers(len(row["p"]))
+            if rng.random() < 0.6:
+                row["p"] = [int(i == hot) for i in range(len(row["p"]))]
+    return json.dumps(file)
+
+
+@pytest.mark.slow
+def test_the_tie_is_named_just_where_another_policy_has_an_answer_above_nothing():
+    rng = np.random.default_rng(1)
+    named = []
+    for i in range(120):
+        _, diagram = small(rng, ties=True, forgets=bool(i % 2))
+        words = sharpened(diagram, rng)
+        attack, diagram = rb.loads(words), Diagram.read(words)
+        others = [n for n in diagram.file["nodes"] if n != "e0"]
+        for node, state in ((n, s) for n in others for s in diagram.states(n)):
+            try:
+                rb.ask(attack, "risk", given={node: state})
+            except rb.errors.ImpossibleEvidence as refused:
+                said = "worth the same" in str(refused)
+            else:
+                continue
+            try:
+                high = diagram.highest({"e0": "yes"}, {node: state})[0]
+            except ValueError:  # impossible under every best policy
+                high = 0
+            named.append(said)
+            assert said == (high > 0), words
+    assert sum(named) >= 4
+    assert len(named) - sum(named) >= 50
