@@ -6,7 +6,7 @@ than rounding is at it.  Counts of people, verdicts, exit codes and curves all a
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.errors import UsageError
 
 ROUNDING = 1e-12  # of a limit
+SLACK = 1e-9  # of a count of people that a share is multiplied out to
 
 
 def is_above(values: Any, limit: Any) -> Any:
@@ -26,6 +27,25 @@ def is_above(values: Any, limit: Any) -> Any:
     False
     """
     return values > limit + abs(limit) * ROUNDING
+
+
+def spared(share: float, people: int) -> int:
+    """How many of so many people a share of them is, rounded down.
+
+    >>> spared(1 - 0.55, 100), spared(0.29, 100)  # which by themselves are 44.999.. and 28.999..
+    (45, 29)
+    """
+    return floor(share * people + SLACK)
+
+
+def quantile(values: NDArray[Any], q: float) -> float:
+    """The lowest of some people's risks that a share q of them does not exceed.
+
+    >>> quantile(np.arange(1.0, 101.0), 0.55)
+    55.0
+    """
+    place = max(len(values) - 1 - spared(1 - q, len(values)), 0)
+    return float(np.partition(values, place)[place])
 
 
 def band_of(values: Any, edges: ArrayLike) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.above import is_above
+from reidbn.above import SLACK, is_above
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import released
 from reidbn.microdata.classes import Codes, Ints, class_ids
@@ -26,7 +26,7 @@ from reidbn.microdata.generalise import empty_cells, released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
 from reidbn.plans.rising import Bounds, Direction, bounds_of
-from reidbn.plans.targets import ALIKE, MEAN_GUESS, SLACK, Array, Target
+from reidbn.plans.targets import ALIKE, MEAN_GUESS, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
 from reidbn.report.thresholds import worst_risk
 
@@ -155,7 +155,8 @@ class Release:
             if not plain and free is None:
                 fewest = max(self._fewest(node, kept, t) for t in unmet)
                 if len(kept) - int(kept.sum()) + fewest > self.budget:
-                    return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls)
+                    return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls,
+                                  is_bound=not _are_told(start))  # fmt: skip
                 free = ~kept, fewest
             go = self._over(plain or unmet, least)
             kept[np.flatnonzero(kept)[go]] = False
@@ -163,7 +164,8 @@ class Release:
             more = 0 if go.any() else max(t.fewest_to_leave(least[t.key]) for t in plain or unmet)
             if out + more > self.budget:
                 if free is not None:
-                    return Looked(node, None, False, self.values(start[0]))
+                    return Looked(node, None, False, self.values(start[0]),
+                                  is_bound=not _are_told(start))  # fmt: skip
                 return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls,
                               is_bound=not _are_told(start))  # fmt: skip
             if not go.any():

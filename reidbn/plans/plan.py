@@ -14,22 +14,26 @@ import numpy as np
 from reidbn.aside import aside
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
-from reidbn.errors import UsageError
+from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.worst import OF_TIED
 from reidbn.microdata.generalise import empty_cells, generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.losses import ByFunction
 from reidbn.plans.nodes import TIE, Looked, Release
 from reidbn.plans.released import not_looked_at, source_frame, write_frame, written_frame
 from reidbn.plans.search import Certificate, Search
-from reidbn.plans.targets import Target
+from reidbn.plans.targets import Array, Target
 from reidbn.plans.together import let_out
 from reidbn.plans.ways import Node
 from reidbn.release.ledger import opened
+from reidbn.report.thresholds import worst_risk
 from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+Risks = tuple[Array, str]  # of everybody, and what to say of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +117,9 @@ class ReleasePlan:
             {
                 "under": name or after.attack.name,
                 "measure": measure,
-                "all_released": float(self._as_read[name].risk(measure).mean()),
-                "per_released": float(after.risk(measure).mean()),
-                "per_original": float(after.risk(measure).mean()) * share,
+                "all_released": float(_worst(self._as_read[name], measure)[0].mean()),
+                "per_released": (mean := float(_worst(after, measure)[0].mean())),
+                "per_original": mean * share,
             }
             for name, after in self.results.items()
             for measure in after.risks
@@ -170,25 +174,37 @@ class ReleasePlan:
         return self._table.as_it_is()
 
     @cached_property
+    def _risks(self) -> dict[tuple[str, str], tuple[Risks, Risks]]:
+        """Everybody's risk by attack and measure before and after, and what to say of ties.
+
+        Of policies that are tied the highest, as targets are judged.
+        """
+        return {
+            (name, measure): (_worst(self._table.bases[name], measure), _worst(after, measure))
+            for name, after in self.results.items()
+            for measure in after.risks
+            if measure in self._table.bases[name].risks
+        }
+
+    @cached_property
     def measures(self) -> pd.DataFrame:
         """Every measure of every attack and scenario that was named, before and after.
 
         One row each: its highest and its mean over those who are in the table, and then in what is
-        released.  Also of an attack that no target is about.
+        released.  Also of an attack that no target is about.  Where policies are worth the same to
+        the attacker, of the one under which a person's risk is highest.
         """
         import pandas as pd
 
         rows = [
             {
-                "under": name or after.attack.name,
+                "under": name or self.results[name].attack.name,
                 "measure": measure,
-                **{f"{kind}_{when}": float(how(result.risk(measure)))
-                   for when, result in (("before", self._table.bases[name]), ("after", after))
+                **{f"{kind}_{when}": float(how(risk))
+                   for when, (risk, _) in zip(("before", "after"), both, strict=True)
                    for kind, how in (("highest", np.max), ("mean", np.mean))},
             }
-            for name, after in self.results.items()
-            for measure in after.risks
-            if measure in self._table.bases[name].risks
+            for (name, measure), both in self._risks.items()
         ]  # fmt: skip
         columns = ["under", "measure", "highest_before", "mean_before", "highest_after",
                    "mean_after"]  # fmt: skip
@@ -196,15 +212,28 @@ class ReleasePlan:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What is worse in the release than in the table, and why that can be."""
-        worse = self.measures[self.measures.highest_after > self.measures.highest_before + TIE]
-        left = " and fewer people are like those who stay" if self.best.suppressed else ""
-        return tuple(
+        """Of which policies risks are told, what is worse in the release, and why that can be."""
+        tied = dict.fromkeys(said for both in self._risks.values() for _, said in both if said)
+        named = zip(self._risks, self.measures.iterrows(), strict=True)
+        worse = (
             f"the highest {row.measure.replace('_', ' ')} under {row.under} is higher than it was "
-            f"({row.highest_before:.3g} now, {row.highest_after:.3g} then): who is unique in the "
-            f"population is estimated anew of the changed table{left}"
-            for _, row in worse.iterrows()
+            f"({row.highest_before:.3g} now, {row.highest_after:.3g} then): {self._why(name)}"
+            for (name, _), (_, row) in named
+            if row.highest_after > row.highest_before + TIE
         )
+        return (*tied, *worse)
+
+    def _why(self, name: str) -> str:
+        """Why a risk can be higher in what is released."""
+        after = self.results[name]
+        why = []
+        if after.population is not None:
+            why.append("who is unique in the population is estimated anew of the changed table")
+        if after.attack.decisions:
+            why.append("the attacker decides by what is released, and may decide otherwise")
+        if self.best.suppressed:
+            why.append("fewer people are like those who stay")
+        return " and ".join(why) or "under this attack more people alike can be a higher risk"
 
     @cached_property
     def front(self) -> pd.DataFrame:
@@ -452,6 +481,16 @@ class ReleasePlan:
         return self.explain()
 
     __repr__ = __str__
+
+
+def _worst(result: Assessment, measure: str) -> Risks:
+    """Everybody's risk, of tied policies the highest, and what to say."""
+    try:
+        risk, tied = worst_risk(result, measure)
+    except (UsageError, TooLarge):  # of a measure that no target limits
+        said = f"{measure} is told of one {OF_TIED}, and may be higher under another"
+        return result.risk(measure), said
+    return risk, f"what is told of risks is the highest {OF_TIED}" if tied else ""
 
 
 def _dropped(table: Release, node: Node) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,31 @@ class Search:
             if self.is_late():
                 return self._certificate(late=True)
             self._climb(node)
+        self._refine()
         return self._certificate(late=False)
+
+    def _refine(self) -> None:
+        """Of ways that lose the same take the finer one: all as it is, or else level by level."""
+        best, least = self.best, self.least
+        while best is not None and not self.is_late():
+            finest = (0,) * len(best.node)
+            steps = (
+                () if best.node == finest else (finest, *beside(best.node, self.ways.top, (-1,)))
+            )
+            finer = (self._as_good(node, best) for node in steps)
+            best = next((one for one in finer if one is not None), None)
+            if best is not None:
+                self.best = replace(best, loss=least)
+
+    def _as_good(self, node: Node, best: Looked) -> Looked | None:
+        """A node that loses no more than the best one and leaves out no more people."""
+        if self.bound_of(node) > self.least + TIE or not self._at(node):
+            return None
+        if self.seen[node].loss > self.least + TIE:
+            return None
+        found = self.seen[node] if self.pareto else self.look(node)
+        assert found.left_out is not None and best.left_out is not None  # noqa: S101, PT018 - they keep
+        return found if found.left_out.sum() <= best.left_out.sum() else None
 
     def _pending(self) -> Iterator[Node]:
         """Nodes that are not settled, the one that loses least first."""

@@ -18,13 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.above import is_above, refuse_no_limit
+from reidbn.above import SLACK, is_above, quantile, refuse_no_limit, spared
 from reidbn.errors import UsageError
 from reidbn.report.thresholds import CLASSES, LISTED, PRESETS, Rule, rule
 from reidbn.written import is_number, read_number
@@ -34,7 +33,6 @@ ALIKE = "1/class"
 BEST_GUESS = "best guess"
 MEAN_GUESS = "mean guess"
 PPP, MEAN_PPP = "ppp", "mean ppp"
-SLACK = 1e-9  # of a count of people that a share is multiplied out to
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Target:
         if self.what == "above":
             return float(is_above(risk, self.at).mean())
         if self.what == "quantile":
-            return float(np.quantile(risk, self.at, method="inverted_cdf"))
+            return quantile(risk, self.at)
         return float(risk.max())
 
     def shown(self, value: float) -> float:
@@ -111,7 +109,7 @@ class Target:
     def spared(self, people: int) -> int:
         """How many of so many people may be beyond it."""
         share = {"quantile": 1 - self.at, "above": self.limit}.get(self.what, 0.0)
-        return floor(share * people + SLACK)
+        return spared(share, people)
 
     def fewest_to_leave(self, risk: Array) -> int:
         """At least so many people must go, where leaving people out lowers nobody's risk.

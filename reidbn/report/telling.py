@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.above import is_above
+from reidbn.above import is_above, quantile
 from reidbn.release.counts import (
     BASE,
     Above,
@@ -341,7 +341,7 @@ class Telling:
     def quantile_ends(self, values: Array, q: float) -> tuple[float, float]:
         """Between what levels lies what a share q of the people does not exceed."""
         if self.custodian:
-            return (float(np.quantile(values, q, method="inverted_cdf")),) * 2
+            return (quantile(values, q),) * 2
         people, rest = told(len(values)), 1 - q + 1e-12
         return self._levels(values, rest * people.low + 1e-9, rest * people.high + 1e-9)
 
