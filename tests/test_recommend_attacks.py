@@ -1,6 +1,8 @@
 """Recommend under an attack, against every way to release and every set of people left out."""
 
+import ast
 import json
+import shlex
 from itertools import product
 from math import log2
 
@@ -337,7 +339,7 @@ def test_the_command_that_a_report_prints_is_whole_and_runs(shell):
     said = command(result, result.summary({"overall": 0.6}).rule)
     assert said == (
         "reidbn recommend TABLE --qi age,sex,state --target overall:0.6 --attack adversary-routes "
-        "--scenario voter-registration --population 90000"
+        "--scenario voter-registration --population 90000 --population-model pitman"
     )
     words = [w.replace("TABLE", "synthetic:200:4") for w in said.split()[1:]]
     assert shell(*words, "--suppress-at-most", "50%")[0] == 0
@@ -346,6 +348,64 @@ def test_the_command_that_a_report_prints_is_whole_and_runs(shell):
     own = rb.assess("adversary-routes", people, known={"age": 1.0}, population=90_000,
                     population_model="pitman", unknown=["sex", "state"])  # fmt: skip
     assert "--scenario ..." in command(own, own.summary({"overall": 0.2}).rule)
+
+
+SETTINGS = {"set": {"p_fm": 0.5}, "given": {"claims": "yes"}, "do": {"knows_membership": "yes"},
+            "without": ["sex"], "unknown": ["state"]}  # fmt: skip
+ABOUT = {"attack", "scenario", "population", "population_model"}
+
+
+@pytest.mark.parametrize("asked", [None, *SETTINGS])
+def test_the_search_that_a_report_prints_asks_for_the_rule_and_what_was_set(asked):
+    """Read again as the shell or Python reads it, against the rule of the report, by its words."""
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(200, seed=4), quasi_identifiers=["age", "sex", "state"]
+    )
+    settings = {asked: SETTINGS[asked]} if asked else {}
+    who = {"scenario": "voter-registration"}
+    if asked == "unknown":
+        who = {"known": {"age": 1.0, "sex": 0.5}}
+    result = rb.assess("adversary-routes", people, population=90_000, population_model="pitman",
+                       **who, **settings)  # fmt: skip
+    command = inside(rb.report.report).command_to_search
+    targets_of = inside(rb.recommend).targets_of
+    limits = [{"overall": 1 / 15}, {"overall": 2 / 3}, {"marketer": 1e-5}, 0.2, 1 / 15, "cell-3",
+              "ema", "ontario-low"]  # fmt: skip
+    for threshold, release in product(limits, ("public", "controlled")):
+        rule = result.summary(threshold, release).rule
+        said = command(result, rule)
+        if said.startswith("rb."):
+            words = ast.parse(said, mode="eval").body.keywords
+            call = {word.arg: ast.literal_eval(word.value) for word in words}
+        else:
+            call = {"target": [], "release": None}
+            words = shlex.split(said)[3:]
+            for option, value in zip(words[::2], words[1::2], strict=True):
+                name = option[2:].replace("-", "_")
+                call[name] = [*call[name], value] if name == "target" else value
+        found = [(t.measure, t.what, t.limit, t.k) for t in targets_of(
+            call["target"], call.get("release"))]  # fmt: skip
+        limit = rule.limit
+        if release == "controlled":  # the mean, and nobody unique
+            wanted = [(limit.measure, "mean", limit.mean_limit, 0), ("1/class", "highest", 0.5, 2)]
+        elif limit.k:
+            wanted = [("1/class", "highest", 1 / limit.k, limit.k)]
+        else:
+            wanted = [(limit.measure, "highest", limit.value, 0)]
+        assert found == wanted, said
+        told = call.keys() - {"target", "qi", "release"}
+        assert told == (set() if limit.k else ABOUT | settings.keys())
+        if not limit.k and asked in ("set", "given", "do", "without"):
+            assert call[asked] is ...  # what stands in for it can be taken for no setting
+
+
+def test_what_no_search_keeps_is_said_in_place_of_a_command(tmp_path):
+    people = rb.read_table(rb.datasets.synthetic_patients(200, seed=4), quasi_identifiers=["age"])
+    result = rb.assess("adversary-routes", people, scenario="worst-case", population=90_000,
+                       subject={"p_unique": np.full((200, 2), 0.5)})  # fmt: skip
+    page = result.report(tmp_path / "r.md", threshold={"overall": 0.01}, custodian=True).read_text()
+    assert "No search for the least change keeps subject=" in page
+    assert "recommend" not in page.partition("**What next?**")[2].partition("\n\n")[0]
 
 
 @pytest.mark.parametrize("name", ["voter-registration", pytest.param("worst-case", marks=WIDE),

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from inside import inside
 
 import reidbn as rb
 
@@ -212,3 +213,63 @@ def test_draws_are_as_many_as_a_model_allows_where_no_number_is_given():
     told = rb.whatif.uncertainty("insider-decides", "risk", over=["p_audit", "worth", "fine"])
     assert 1_000 <= told.samples <= 100_000
     assert "scattered points, mean and sd off by at most" in str(told)
+
+
+WARNED = """
+schema_version: 1
+name: warned
+title: warned
+story: Takes the sure way where he knows little
+sources: [me]
+parameters:
+  sure: {value: 4.0, range: [0, 100], unit: euro, source: assumption, story: a}
+  prize: {value: 24.0, range: [0, 100], unit: euro, source: assumption, story: a}
+subject:
+  class_size: {per: known, unit: records, range: [1, 1000000], story: a}
+groups:
+  known: {story: a, members: [knows_a, knows_b], probability: [0.5, 0.5], source: assumption}
+decisions:
+  way: {story: a, options: [hold, x, y], sees: [known], source: assumption}
+utilities:
+  gain:
+    {of: [way, right], unit: euro, story: a, rows: [{when: {way: x}, value: $sure},
+     {when: {way: y, right: yes}, value: $prize}, {value: 0}]}
+nodes:
+  right: {story: a, parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  hit:
+    story: a
+    parents: [way, right]
+    source: assumption
+    rows: [{when: {way: x}, p: {yes: 0.5, no: rest}},
+           {when: {way: y, right: yes}, p: {yes: 1, no: rest}}, {p: {yes: 0, no: rest}}]
+questions:
+  risk: {target: hit=yes}
+example: {class_size: [900, 300, 300, 2]}
+"""
+
+
+def test_what_lowers_the_risk_is_told_as_a_difference(tmp_path):
+    """Who knows both is right in one case of four and tries for the prize; else he hits with 0.5.
+
+    With nothing or one known the sure way is worth more, so each adds half of 0.25 - 0.5.
+    """
+    codes = [[a, b] for a in range(6) for b in range(6) for _ in range(4)]
+    people = rb.People.from_codes(codes, ["age", "town"])
+    result = rb.assess(rb.attack.loads(WARNED), people, known="worst-case")
+    assert result.risk() == pytest.approx(0.25)
+    own = result.report(tmp_path / "own.md", threshold={"overall": 0.2}, custodian=True)
+    assert re.findall(r"\| (?:age|town) \| (-[\d.]+) \|", own.read_text()) == ["-0.125", "-0.125"]
+    out = result.report(tmp_path / "out.md", threshold={"overall": 0.2}).read_text()
+    ends = re.findall(r"\| (?:age|town) \| up to (\S+) \|", out)
+    assert len(ends) == 2
+    assert all(float(end) >= -0.125 for end in ends)
+
+
+def test_a_level_above_what_is_below_nothing_is_not_under_it():
+    """Outwards "up to" holds for every mean that its two ends leave, below 0 too."""
+    telling = inside(rb.report.report).Telling()
+    for mean in (-0.0111, -0.035, -0.111, -0.4, -0.9, 0.0111, 0.4):
+        values = np.full(300, mean)
+        low, high = telling.mean_ends(values)
+        assert low <= mean <= high <= telling.rough(values)
+        assert not telling.roughly(values).endswith("-0")

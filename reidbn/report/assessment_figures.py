@@ -118,7 +118,7 @@ def attribute_bars(
     axes.bar_label(bars, said, padding=3, fontsize=8)
     axes.set_yticks(rows, labels)
     axes.set_xlabel(f"added to the mean risk ({method})")
-    axes.set_xlim(min(0.0, *values), max(*values, 1e-12) * 1.2)
+    axes.set_xlim(1.2 * min(0.0, *values), max(*values, 1e-12) * 1.2)
     return figure
 
 

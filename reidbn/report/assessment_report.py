@@ -12,12 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
+from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load, models
 from reidbn.attack.scenariofile import is_shipped
-from reidbn.attacks.routes.assessment import MATCH, Assessment
+from reidbn.attacks.routes.assessment import MATCH, Assessment, Inputs
 from reidbn.attacks.routes.changes import what_if
+from reidbn.attacks.routes.speaking import model_for
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
@@ -42,7 +45,15 @@ from reidbn.report.page import (
 )
 from reidbn.report.summary import UNDER_CHANCES, Summary, summarise, told_check
 from reidbn.report.telling import FEWEST, OWN_COPY, Telling
-from reidbn.report.thresholds import PRESETS, Choice, Judged, Rule, least_change, tells_changes
+from reidbn.report.thresholds import (
+    CLASSES,
+    PRESETS,
+    Choice,
+    Judged,
+    Rule,
+    least_change,
+    tells_changes,
+)
 
 NOT_STATED = "not stated"
 GOVERNANCE = (
@@ -54,6 +65,7 @@ GOVERNANCE = (
 )
 FLIPS = ("The verdict flips", "No single assumption")
 MOST_SHOWN = 60  # signs of column names in a command
+LEFT_OUT = "..."  # what the reader has at hand
 _CONTEXT = (
     ("recipient", "Who receives the data"),
     ("purpose", "What they will use them for"),
@@ -285,6 +297,9 @@ def _next(asked: Request) -> list[str]:
     python = "; in Python, plan.result.report(path, options=plan.options()) shows the best ways"
     if s.told_passes(asked.telling) is None:
         found.append("Read the verdict in the custodian's own copy, and where it does not pass:")
+    if result.inputs.subject and not rule.on_classes:
+        said = "No search for the least change keeps subject=: change the table, and assess it."
+        return [*found, said]
     found.append(
         f"{command_to_search(result, rule)} searches for the least change that keeps the rule. "
         f"Then assess the changed table again{'' if rule.on_classes else python}."
@@ -293,23 +308,76 @@ def _next(asked: Request) -> list[str]:
 
 
 def command_to_search(result: Assessment, rule: Rule) -> str:
-    """`reidbn recommend` for this table and rule, as it was asked here."""
-    inputs, limit = result.inputs, rule.limit
-    columns = ",".join(inputs.people.quasi_identifiers)
-    qi = columns if len(columns) < MOST_SHOWN and " " not in columns else "..."
-    said = ["reidbn recommend TABLE", f"--qi {qi}"]
+    """`reidbn recommend` for this table and rule, as it was asked here.
+
+    What the shell cannot say is a call in Python; `...` stands for what the reader has at hand.
+    """
+    inputs, limit, targets = result.inputs, rule.limit, _targets(rule)
+    asked: dict[str, Any] = {} if rule.on_classes else _about_the_attack(inputs)
+    more = () if rule.on_classes else _in_python_alone(inputs)
+    if not limit.is_own and limit.release != rule.release:
+        asked["release"] = rule.release
+    if more or CLASSES in targets[0]:
+        said = [f"target={targets!r}", *(f"{name}={value!r}" for name, value in asked.items()),
+                *(f"{name}={LEFT_OUT}" for name in more if name not in asked)]  # fmt: skip
+        return f"rb.recommend(people, {', '.join(said)})".replace(repr(LEFT_OUT), LEFT_OUT)
+    words = [f"--qi {_listed(inputs.people.quasi_identifiers)}"]
+    for one in targets:
+        told = [one] if isinstance(one, str) else [f"{name}:{of}" for name, of in one.items()]
+        words += [f"--target {quote(text)}" for text in told]
+    for name, value in asked.items():
+        plain = _listed(value) if isinstance(value, list) else value
+        words.append(f"--{name.replace('_', '-')} {plain}")
+    return " ".join(["reidbn recommend TABLE", *words])
+
+
+def _targets(rule: Rule) -> list[Any]:
+    """What the rule asks for, as rb.recommend takes it."""
+    limit = rule.limit
+    if limit.is_own and not rule.is_public:
+        return [{limit.measure: f"mean <= {limit.value!r}"}, "k=2"]
     if rule.on_classes:
-        release = "" if limit.release == rule.release else f" --release {rule.release}"
-        said.append(f"--target k={limit.k}" if limit.is_own else f"--target {limit.name}{release}")
-        return " ".join(said)
-    scenario, attack = inputs.scenario.name, inputs.attack
-    shipped = attack.name in models() and load(attack.name) == attack
-    said.append(f"--target {limit.measure}:{limit.value:g}")
-    said.append(f"--attack {attack.name if shipped else '...'}")
-    said.append(f"--scenario {scenario if is_shipped(inputs.scenario, scenario) else '...'}")
+        return [f"k={limit.k}" if limit.is_own else limit.name]
+    return [{limit.measure: limit.value}]
+
+
+def _about_the_attack(inputs: Inputs) -> dict[str, Any]:
+    """The attack and what is known, by the names that --options have, too."""
+    attack, name = inputs.attack, inputs.scenario.name
+    found: dict[str, Any] = {
+        "attack": attack.name if _is_shipped(attack) else LEFT_OUT,
+        "scenario": name if is_shipped(inputs.scenario, name) else LEFT_OUT,
+    }
     if inputs.population is not None:
-        said.append(f"--population {inputs.population:.0f}")
-    return " ".join(said)
+        is_told = inputs.people.whole.share_kept == 1  # else it would count who was left out
+        exact = inputs.population
+        number = int(exact) if float(exact).is_integer() else exact
+        found["population"] = number if is_told else LEFT_OUT
+        if inputs.population_model != model_for(inputs.people, None):
+            found["population_model"] = inputs.population_model
+    if inputs.unknown:
+        found["unknown"] = [*inputs.unknown]
+    return found
+
+
+def _is_shipped(attack: Attack) -> bool:
+    return attack.name in models() and load(attack.name) == attack
+
+
+def _in_python_alone(inputs: Inputs) -> list[str]:
+    """What was asked for that `reidbn recommend` has no option for."""
+    changed = inputs.attack.name in models() and not _is_shipped(inputs.attack)  # as by a policy
+    asked = {"attack": changed, "set": inputs.said, "do": inputs.do, "given": inputs.given,
+             "columns": inputs.columns, "without": inputs.without,
+             "beyond_range": inputs.beyond_range}  # fmt: skip
+    return [name for name, value in asked.items() if value]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Columns of an option; what is long, or hard for a shell, is left to the reader."""
+    said = ",".join(names)
+    is_plain = quote(said) == said and not any("," in name for name in names)
+    return said if is_plain and len(said) < MOST_SHOWN else LEFT_OUT
 
 
 def _data_and_rule(asked: Request) -> Section:

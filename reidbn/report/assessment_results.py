@@ -281,16 +281,19 @@ def _attributes(summary: Summary, telling: Telling) -> list[Shown]:
         return []
     method = summary.drivers.method
     labels = [label for label, _ in summary.contributions]
-    rows = [[label, telling.roughly(v)] for label, v in summary.contributions]
+    rows = [  # differences, which may be below 0 where an attacker decides
+        [label, f"{v.mean():+.3g}" if telling.custodian else telling.roughly(v)]
+        for label, v in summary.contributions
+    ]
     told = [telling.rough(v) or 0.0 for _, v in summary.contributions]
-    said = [f"{v:.3g}" for v in told] if telling.custodian else [cell for _, cell in rows]
-    figure = figures.attribute_bars(labels, told, said, method)
+    figure = figures.attribute_bars(labels, told, [cell for _, cell in rows], method)
+    least = "" if told[0] > 0 else ", or takes least off it"
     shown = Shown(
         f"Most exposed attributes ({method})",
         ("attributes", "added to the mean risk"),
         rows,
         figure,
-        f"{labels[0]} adds most to the mean risk.",
+        f"{labels[0]} adds most to the mean risk{least}.",
     )
     return [shown]
 

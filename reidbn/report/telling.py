@@ -336,7 +336,7 @@ class Telling:
         if self.custodian:
             return float(values.mean())
         ends = None if self.by_chance else self.mean_ends(values)
-        return None if ends is None else float(np.copysign(_edge(abs(ends[1])), ends[1]))
+        return None if ends is None else _edge(ends[1])
 
     def quantile_ends(self, values: Array, q: float) -> tuple[float, float]:
         """Between what levels lies what a share q of the people does not exceed."""
@@ -586,7 +586,7 @@ def _all_but_few(count: Tens, total: int) -> bool:
 def _edge(value: float) -> float:
     """The upper edge of the band of a value."""
     if value <= 0:
-        return 0.0
+        return 0.0 - max((level for level in LEVELS if not is_above(level, -value)), default=0.0)
     if value > 1:
         ten = 10.0 ** floor(log10(value))
         return next(ten * level for level in (1, 2, 5, 10) if not is_above(value, ten * level))
