@@ -241,7 +241,7 @@ def test_what_is_left_out_of_the_table_gives_nobody_away(made):
     [
         (lambda k: rb.assess("family-cascade", k.sparse), "rb.read_kin"),
         (lambda k: rb.assess("family-cascade", k, scenario="colleague"), "plays no part"),
-        (lambda k: rb.assess("adversary-routes", k, population=10**6), "attack without a group"),
+        (lambda k: rb.assess("adversary-routes", k), "attack without a group"),
         (lambda k: rb.neighbourhood(k.sparse), "takes a Kin"),
     ],
 )
