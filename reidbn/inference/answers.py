@@ -129,10 +129,7 @@ def _with_ties(
         return answer
     try:
         values = joint(attack, query, settings, subject, alone=True, worst=True)
-    except (
-        UsageError,
-        TooLarge,
-    ):  # which of them has the highest cannot be told, that they are tied can
+    except (UsageError, TooLarge):  # which has the highest is not told, that they are tied is
         return answer
     worst = to_answer(attack, query, values, (), "exact", settings, subject).probability
     return replace(answer, worst=np.asarray(worst))

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from reidbn.above import is_above
 from reidbn.cpds.protocol import Array
 from reidbn.errors import EngineError
 from reidbn.inference.deciding import MOST_ROUNDS, Payoff, Solved, Solver, chance_seen, written
@@ -51,7 +52,7 @@ def worst_of_tied(solver: Solver, query: Query) -> Network:
         if not query.given:
             return trial
         found = _answer(trial, query)
-        better = found > answer + 1e-12 * np.abs(answer)
+        better = is_above(found, answer)
         if not better.any():
             return network
         for name in solved.choices:

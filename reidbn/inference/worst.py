@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from reidbn.above import is_above
 from reidbn.aside import aside
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import tied
 from reidbn.inference.asked import Asked, Settings
 from reidbn.inference.network import Array
 
-ROUNDING = 1e-12
 TIED = "Tied: "
 OF_TIED = "of the policies that are worth the same to the attacker"
 
@@ -29,7 +29,7 @@ def worst_answers(
     if taken is None:
         taken = case.evaluate(changes or {}).probability
     worst = replace(case, worst=True).evaluate(changes or {}).probability
-    higher = (worst > taken + ROUNDING * np.abs(taken)) | (np.isnan(taken) & ~np.isnan(worst))
+    higher = is_above(worst, taken) | (np.isnan(taken) & ~np.isnan(worst))
     return np.fmax(worst, taken) if higher.any() else None
 
 

@@ -382,7 +382,7 @@ def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any]:
 def _told_gaps(check: CrossCheck) -> dict[str, float]:
     """How far other engines are off, at most; which digits of rounding differ is the table's."""
     gaps = ((name.partition(" on ")[0], gap) for name, gap in check.references.items())
-    return {name: gap if gap > TOLERANCE else TOLERANCE for name, gap in gaps}
+    return {name: max(gap, TOLERANCE) for name, gap in gaps}
 
 
 def told_check(check: CrossCheck, telling: Telling) -> list[str]:
