@@ -65,6 +65,13 @@ def test_the_same_result_gives_the_same_bytes(result, page, tmp_path):
     assert path.read_text() == page
 
 
+@pytest.mark.parametrize("write", ["to_html", "page"])
+def test_what_is_stated_of_the_recipient_is_text(result, tmp_path, write):
+    with pytest.raises(rb.UsageError, match="context: recipient is an int; it takes text"):
+        getattr(result, write)(tmp_path / "r.html", context={"recipient": 12})
+    assert not list(tmp_path.iterdir())
+
+
 def test_nothing_is_loaded_from_outside(page):
     assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', page)
     assert "@import" not in page

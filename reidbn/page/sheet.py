@@ -28,7 +28,7 @@ from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.drawing import laid_out, wrapped
 from reidbn.report.ledgered import released
-from reidbn.report.page import seal_of
+from reidbn.report.page import context_of, seal_of
 from reidbn.report.telling import Telling
 
 _PAGE = "page"  # the kind of text in a ledger
@@ -89,7 +89,7 @@ def page_of_people(
     people = behind(result)
     case, seal = people.case, seal_of(result, None, custodian=False)
     start = Start(dict(case.settings), dict(case.laid), dict(case.query.do), None)
-    asked = {"title": title, "context": {} if context is None else dict(context)}
+    asked = {"title": title, "context": context_of(context)}
 
     def text() -> str:
         held = payload(case.attack, None, start, people)

@@ -38,6 +38,7 @@ from reidbn.report.page import (
     Section,
     Sheet,
     Shown,
+    context_of,
     left_aside,
     made_from,
     telling_of,
@@ -174,7 +175,7 @@ def report(
             worst = None
     summary = summarise(result, threshold, release)
     telling, audit = audited_telling(summary, custodian=custodian)
-    asked = Request(result, summary, worst, options or {}, context or {}, title, telling)
+    asked = Request(result, summary, worst, options or {}, context_of(context), title, telling)
     options_ = _options(asked)
     moved = moves.sensitivity(result, summary, telling, options_)
     return Sheet(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.attacks.linkage.columns import rows_of
-from reidbn.calls import typed
+from reidbn.calls import described, typed
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, NOT_BESIDE, PART, STEP, Alike
@@ -436,6 +436,14 @@ def _text(kind: str, result: Result, options: dict[str, Any]) -> str:
         return json.dumps(result._numbers(**options), indent=1, default=float) + "\n"
     sheet = result._sheet(**options)
     return html(sheet) if kind == ".html" else markdown(sheet)
+
+
+def context_of(context: Mapping[str, str] | None) -> dict[str, str]:
+    """What is stated of who receives the data, each by name and as text."""
+    for name, text in (context or {}).items():
+        if not isinstance(text, str):
+            raise UsageError(f"context: {name} is {described(text)}; it takes text")
+    return dict(context or {})
 
 
 def seal_of(result: Result, command: list[str] | None, *, custodian: bool) -> dict[str, Any]:
