@@ -1085,7 +1085,7 @@
     parts.level.value = Math.sqrt(level);
     parts.levelSaid.textContent = parts.rule.textContent = "";
     if (!found) return;
-    const {shares: points, mine, can} = found, x = t => 46 + 660 * Math.sqrt(t), y = share => 214 - 200 * share;
+    const {shares, mine, can} = found, points = [...shares, [level, mine]].sort((a, b) => a[0] - b[0]), x = t => 46 + 660 * Math.sqrt(t), y = share => 214 - 200 * share;
     const line = (list, key) => list.map(([t, s]) => `${x(t).toFixed(1)} ${y(s[key]).toFixed(1)}`).join("L");
     // Where the band says nearly nothing, what lies in its middle says nothing.
     const middle = list => list.map(([t, s], i) => (isWide(s) ? "" : `${i && !isWide(list[i - 1][1]) ? "L" : "M"}${x(t).toFixed(1)} ${y(s.share).toFixed(1)}`)).join("");
