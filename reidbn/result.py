@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -26,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.calls import typed
+from reidbn.differing import differing, in_one_sentence, other_events
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.late import late
-from reidbn.written import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -334,11 +333,7 @@ class Result:
         if other.about != self.about:
             raise UsageError(other_events(self.about, other.about))
         if apart := differing(self.identity, other.identity):
-            asked = [what for what in apart if not what.startswith((*OF_WHOM, *_OF_RELEASE))]
-            whom = "are of different tables" if apart.get("table") == OTHER else ""
-            how = "answer different questions" if asked else whom or "are of different releases"
-            said = "; ".join(apart.values())
-            warnings.warn(f"the two {how}: {said}", ReidbnWarning, stacklevel=2)
+            warnings.warn(in_one_sentence(apart), ReidbnWarning, stacklevel=2)
         names = list(dict.fromkeys([*self.measures, *other.measures]))
         values = [[r.measures[n].value if n in r.measures else None for n in names]
                   for r in (self, other)]  # fmt: skip
@@ -401,178 +396,6 @@ class Result:
         from html import escape
 
         return f"<p>{escape(repr(self))}</p>{self.frame().to_html()}"
-
-
-def other_events(first: str, second: str) -> str:
-    """Why two results are not compared."""
-    return (
-        f"these are numbers of different events: {first} | {second}. The difference of the two "
-        f"says nothing; compare results about one event, or read each by itself"
-    )
-
-
-OF_WHOM = ("table", "people")
-OTHER = "another table"
-_OF_RELEASE = (
-    "suppressed",
-    "cells emptied",
-    "weights",
-    "hierarchies",
-    "features",
-    "level of ",
-    "bands of ",
-)
-
-
-def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
-    """In what two results differ beside their numbers, in words; from what their JSON says."""
-    first, second = (dict(content.get("provenance") or {}) for content in (one, two))
-    found = {}
-    if (first.get("scenario"), second.get("scenario")) != (None, None):
-        pair = [
-            (made.get("scenario"), made.get("scenario_fingerprint")) for made in (first, second)
-        ]
-        if pair[0][0] != pair[1][0]:
-            found["scenario"] = f"scenario: {pair[0][0]} -> {pair[1][0]}"
-        elif pair[0] != pair[1]:
-            found["known"] = f"what is known, though both scenarios are called {pair[0][0]}"
-    if first.get("model_fingerprint") != second.get("model_fingerprint"):
-        found["model"] = f"the model {first.get('attack')} was changed"
-    found |= _of_settings(first, second)
-    found |= _of_the_records(one, two, first, second)
-    found |= {
-        name: words for name, (mark, words) in MARKS.items() if first.get(mark) != second.get(mark)
-    }
-    questions = [content.get("question") for content in (one, two)]
-    same = one.get("asked", questions[0]) == two.get("asked", questions[1])
-    if not same and questions[0] == questions[1]:
-        found["exactly"] = MARKS["exactly"][1]  # groups of one name
-    if (not same and questions[0] != questions[1]) or "of each person" in found:
-        found.pop("exactly", None)  # it is said already
-    if any(what.startswith(("level of ", "bands of ")) for what in found):
-        found.pop("hierarchies", None)  # one of the two has none, or it is said already
-    marks = [made.get("weighted") or made.get("weights_fingerprint") for made in (first, second)]
-    found |= _apart("weights", *("of people" if mark else None for mark in marks))
-    if one.get("on") and two.get("on"):
-        found |= _apart("known columns", *(", ".join(content["on"]) for content in (one, two)))
-    found |= _gone(first, second)
-    for key in sorted(({*first} & {*second}) - _NAMED):
-        found |= _apart(key.replace("_", " "), first[key], second[key])
-    found |= _apart("release", one.get("release"), two.get("release"))
-    _say_of_what_is_known(found, one, two)
-    explained = {*found} - {*OF_WHOM, "known", "of each person"} and first.get("parameters")
-    if not same and questions[0] != questions[1] and not explained:
-        found["question"] = f"another question: {questions[0]} | {questions[1]}"
-    hidden = [mark for mark in one.get("not_told", ()) if mark in two.get("not_told", ())]
-    if same and hidden:
-        found["not told"] = f"{UNTOLD}: {', '.join(_HIDDEN.get(m, MARKS[m][1]) for m in hidden)}"
-    return found
-
-
-def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
-    """In what they differ of what is said by name."""
-    found: dict[str, str] = {}
-    for kind, word in _SAID.items():
-        values, others = first.get(kind) or {}, second.get(kind) or {}
-        both = [
-            n
-            for n in {**values, **others}
-            if kind not in ("parameters", "bands") or (n in values and n in others)
-        ]
-        for name in both:
-            least = 0 if kind == "levels" else None
-            found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
-    return found
-
-
-def _of_chances(one: Mapping[Any, Any], two: Mapping[Any, Any]) -> dict[str, str]:
-    """Which chances of what may be known were raised or lowered, of columns that both know."""
-    found: dict[str, str] = {}
-    for columns in sorted({*one} & {*two}):
-        (name, chance), (other, after) = one[columns], two[columns]
-        found |= _apart(name if chance != 1 else other, chance, after)
-    return found
-
-
-def _say_of_what_is_known(
-    found: dict[str, str], one: Mapping[str, Any], two: Mapping[str, Any]
-) -> None:
-    """Each change once: a chance, what nobody knows, what is left out of a scenario, columns."""
-    found |= (chances := _of_chances(one.get("chances", {}), two.get("chances", {})))
-    if chances or {"unknown", "known columns"} & {*found}:
-        found.pop("known", None)
-    made = [{**c, **(c.get("provenance") or {})} for c in (one, two)]
-    words = {"unknown": "unknown", "without": "without", "known columns": "on"}
-    apart = {n: {*(made[0].get(w) or ())} ^ {*(made[1].get(w) or ())} for n, w in words.items()}
-    for what, other in combinations(words, 2):
-        if what in found and apart[other] <= apart[what]:
-            found.pop(other, None)
-
-
-UNTOLD = "worded alike; whether exactly the same was asked is not told in a rounded file"
-_SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column ",
-         "levels": "level of ", "bands": "bands of ", "settings": ""}  # fmt: skip
-MARKS = {
-    "of each person": ("of_each_person", "the chances that are each person's own"),
-    "exactly": (
-        "asked_fingerprint",
-        "what was asked exactly, though both questions are worded alike",
-    ),
-    "hierarchies": ("hierarchies_fingerprint", "the hierarchies by which columns are made coarse"),
-    "weights": ("weights_fingerprint", "the survey weights"),
-    "rows": ("rows_fingerprint", "the individuals who were asked about"),
-    "rules": ("rules_fingerprint", "another rule of matching"),
-    "outside": ("outside_fingerprint", "the attacker's own list"),
-}
-"""Digests, by what they are of."""
-_HIDDEN = {"exactly": "what the words round or only count", "rules": "rules of matching"}
-_NAMED = {
-    *_SAID, *(mark for mark, _ in MARKS.values()), "attack", "scenario", "seed", "missing",
-    "suppressed", "cells_emptied", "weighted",
-    "attack_fingerprint", "model_fingerprint", "scenario_fingerprint", "table_fingerprint",
-    "original_fingerprint",
-}  # fmt: skip
-
-
-def _gone(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
-    """Who was left out and which cells were emptied, where that is not the same."""
-    found: dict[str, str] = {}
-    for what in ("suppressed", "cells_emptied"):
-        gone = [made.get(what, 0) for made in (first, second)]
-        told = ["under 10" if few is None else few for few in gone]
-        found |= _apart(what.replace("_", " "), *told)
-    return found
-
-
-def _apart(what: str, one: Any, two: Any) -> dict[str, str]:
-    """What was said of two results, where that is not the same."""
-
-    def said(value: Any) -> str:
-        if is_number(value):
-            return f"{value:,.12g}"
-        if isinstance(value, list | tuple):
-            return ", ".join(map(str, value)) or "nothing"
-        return "nothing" if value is None else str(value)
-
-    return {} if one == two else {what: f"{what}: {said(one)} -> {said(two)}"}
-
-
-def _of_the_records(
-    one: Mapping[str, Any], two: Mapping[str, Any],
-    first: Mapping[str, Any], second: Mapping[str, Any],
-) -> dict[str, str]:  # fmt: skip
-    """In what the records differ, how a missing cell is read, and what was drawn."""
-    missing = [made.get("missing", "value") for made in (first, second)]
-    found = _apart("another policy for missing cells", *missing)
-    alike = one.get("records") is not None and one.get("records") == two.get("records")
-    if one.get("table") != two.get("table") and not alike:
-        read = {made.get("original_fingerprint") for made in (first, second)}
-        if len(read) != 1 or None in read:
-            found["table"] = OTHER
-        elif not found:
-            found["table"] = "the table as it is released"
-    drawn = [made.get("seed") if made.get("draws") else None for made in (first, second)]
-    return found if None in drawn else found | _apart("seed of the draws", *drawn)
 
 
 def digest(*arrays: Any) -> str:

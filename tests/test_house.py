@@ -15,7 +15,7 @@ PACKAGE = ROOT / "reidbn"
 # From the ground up; a module may import from its own room and from rooms before it.
 ROOMS = [
     "late", "limits", "progress", "errors", "written", "above", "aside", "calls", "release",
-    "result",
+    "differing", "result",
     "theory", "cpds", "attack", "inference", "microdata", "population", "attacks", "whatif",
     "report", "page", "plans", "datasets", "lesson", "cli",
 ]  # fmt: skip

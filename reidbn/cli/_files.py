@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from reidbn.cli._options import print_json, print_table
+from reidbn.differing import OF_WHOM, differing, other_events
 from reidbn.errors import UsageError
 from reidbn.limits import regular
-from reidbn.result import OF_WHOM, differing, other_events
 from reidbn.written import agree, counted, is_number
 
 UNTOLD = "none that can be told"

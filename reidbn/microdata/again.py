@@ -22,11 +22,12 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
+from reidbn.differing import differing, other_events
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.generalise import released_at
 from reidbn.microdata.knowledge import is_scenario, knowledge
 from reidbn.microdata.table import People
-from reidbn.result import Result, differing, other_events
+from reidbn.result import Result
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R", bound=Result)

@@ -11,12 +11,13 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from reidbn.differing import OF_THE_TABLE
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release.counts import BASE, Alike
 from reidbn.release.ledger import Released, opened
 from reidbn.release.marks import Columns
 from reidbn.release.proof import Marked, cells, promised, protections
-from reidbn.report.telling import OF_THE_TABLE, Telling
+from reidbn.report.telling import Telling
 from reidbn.written import counted
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ import numpy as np
 
 from reidbn.attacks.linkage.columns import rows_of
 from reidbn.calls import described, typed
+from reidbn.differing import MARKS, OF_PERSONS, OF_THE_TABLE
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, NOT_BESIDE, PART, STEP, Alike
@@ -38,10 +39,9 @@ from reidbn.report.style import (
     svg_of,
     titled,
 )
-from reidbn.report.telling import FEWEST, OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
+from reidbn.report.telling import FEWEST, OWN_COPY, Telling
 from reidbn.report.unseen import KINDS as ASKED
 from reidbn.report.unseen import NOBODY, ONE_TABLE, not_looked_at
-from reidbn.result import MARKS
 from reidbn.written import capital
 
 if TYPE_CHECKING:

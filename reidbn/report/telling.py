@@ -41,15 +41,12 @@ from reidbn.release.counts import (
     told_number,
 )
 from reidbn.report.words import about, one_in, people
-from reidbn.result import MARKS, SHARE
+from reidbn.result import SHARE
 from reidbn.written import agree, plural, tiny
 
 if TYPE_CHECKING:
     from reidbn.result import Measure
 
-OF_PERSONS = ("table_fingerprint", "original_fingerprint", *(mark for mark, _ in MARKS.values()))
-OF_THE_TABLE = ("people", *OF_PERSONS[:2], "population", "suppressed", "cells_emptied")
-"""Of what numbers were made from, what outside the house could tell of people."""
 FEWEST = 100  # people for a mean that leaves the house
 NOT_TOLD = "not told"
 _between = "{:,.10g} to {:,.10g}".format

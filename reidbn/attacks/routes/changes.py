@@ -29,13 +29,14 @@ from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, people_behind
 from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
+from reidbn.differing import differing, other_events
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.again import again, changed_from
 from reidbn.microdata.generalise import empty_cells, left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.result import Result, differing, other_events
+from reidbn.result import Result
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
