@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 
+import numpy as np
 import pandas as pd
 import pytest
 from inside import inside
@@ -114,3 +116,62 @@ def test_a_large_table_is_not_searched_by_itself(monkeypatch, tmp_path):
     assert not section(text, "Options compared")
     assert "reidbn recommend TABLE" in text
     assert result._beside(rule, custodian=True, seconds=20).results
+
+
+def by_hand(frame, columns, risk, rule):
+    """Whether a table keeps a rule, from its words."""
+    sizes = frame.groupby(columns)[columns[0]].transform("size") if columns else [len(frame)]
+    each, limit = (1 / np.array(sizes) if risk is None else risk), rule.limit
+    if rule.release == "controlled":
+        most = limit.value if limit.is_own else max(limit.value, 1 / limit.k)
+        return each.mean() <= most + 1e-12 and min(sizes) > 1
+    return min(sizes) >= limit.k if risk is None else each.max() <= limit.value + 1e-12
+
+
+LIMITS = [
+    *rb.report.PRESETS,
+    0.2,
+    0.5,
+    0.33,
+    1 / 3,
+    0.09,
+    0.7,
+    {"overall": 0.05},
+    {"marketer": 0.3},
+]
+
+
+@pytest.mark.parametrize("release", ["public", "controlled"])
+@pytest.mark.parametrize("limit", LIMITS, ids=str)
+def test_verdict_search_and_what_stands_beside_ask_for_the_same(limit, release):
+    """One rule in three rooms: a verdict, the search that is named, what is found by itself."""
+    asked = inside(rb.report.report).command_to_search
+    targets_of = inside(rb.recommend).targets_of
+    rng = np.random.default_rng(16)
+    for n in (12, 24, 45):
+        frame = pd.DataFrame({c: rng.integers(0, most, n) for c, most in (("a", 2), ("b", n // 3))})
+        people = rb.read_table(frame, quasi_identifiers=["a", "b"])
+        result = rb.assess("adversary-routes", people, scenario="worst-case", population=n)
+        rule = rb.report.rule(limit, release)
+        measure = next(iter(limit)) if isinstance(limit, dict) else None
+        risk = result.risk(measure) if measure else None
+        kept = by_hand(frame, ["a", "b"], risk, rule)
+        words = shlex.split(asked(result, rule))
+        said = [words[i + 1] for i, word in enumerate(words) if word == "--target"]
+        to = words[words.index("--release") + 1] if "--release" in words else None
+        assert targets_of(said, to) == targets_of(rule.targets)
+        call = {"attack": "adversary-routes", "scenario": "worst-case", "population": n}
+        call = {"target": said, "release": to} | (call if measure else {})
+        try:
+            rb.recommend(people, keep=["a", "b"], **call)
+            assert kept
+        except rb.errors.DataError:
+            assert not kept
+        beside = result._beside(rule, custodian=True).results
+        verdicts = rb.report.risk_utility(
+            {"": result, **beside}, threshold=limit, release=release
+        ).table.passes.tolist()
+        assert verdicts == [kept, *[True] * len(beside)]
+        if not measure:
+            some = any(by_hand(frame, list(c), None, rule) for c in ("ab", "a", "b", ""))
+            assert beside or not some  # bands of b can do what leaving it out does not

@@ -146,6 +146,7 @@ def test_the_json_holds_the_numbers_of_the_report(sure, tmp_path):
         assert row["at_least"] <= values.mean() <= row["at_most"] < row["at_least"] + 0.6
     assert {(row["value"], row["at_least"]) for row in numbers["attributes"]} == {(None, None)}
     assert all(row["at_most"] > 0 for row in numbers["attributes"])
+    assert {row["unit"] for row in numbers["attributes"]} == {"difference of probabilities"}
     counts = [c for row in numbers["people_above"].values() for c in row.values()]
     assert all(c["value"] is None or c["value"] % 10 == 0 for c in counts)
     for level, row in numbers["people_above"].items():

@@ -57,10 +57,10 @@ def best_beside(
     if seconds is None and not _is_quick(result, rule, proposed):
         return Beside()
     if not custodian:
-        if not rule.on_classes:
+        if not (rule.on_classes and rule.is_public):
             return Beside()
         try:
-            plan = recommend(people, target=_target(rule), release=rule.release)
+            plan = recommend(people, target=rule.targets)
         except (DataError, UsageError):
             return Beside()
         return Beside([plan.named(one) for one in _finest(plan) if _leaves_open(plan, one)][:BEST])
@@ -112,15 +112,6 @@ def _is_quick(result: Assessment, rule: Rule, proposed: dict[str, Any]) -> bool:
     return known * ways <= MOST_ON_RISKS
 
 
-def _target(rule: Rule) -> Any:
-    limit = rule.limit
-    if rule.on_classes:
-        return f"k={limit.k}" if limit.is_own else limit.name
-    if rule.is_public:
-        return {limit.measure: limit.value}
-    return [{limit.measure: f"mean <= {limit.value!r}"}, "k=2"]
-
-
 def _planned(
     result: Assessment, rule: Rule, proposed: dict[str, Any], seconds: float | None
 ) -> ReleasePlan:
@@ -134,6 +125,6 @@ def _planned(
             "unknown": inputs.unknown, "beyond_range": inputs.beyond_range,
         }  # fmt: skip
     return recommend(
-        inputs.people, target=_target(rule), release=rule.release, hierarchies=proposed,
+        inputs.people, target=rule.targets, hierarchies=proposed,
         suppress_at_most=SPARED, seconds=seconds, **{k: v for k, v in asked.items() if v},
     )  # fmt: skip

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from reidbn.above import SLACK, is_above, quantile, refuse_no_limit, spared
 from reidbn.errors import UsageError
-from reidbn.report.thresholds import CLASSES, LISTED, PRESETS, Rule, rule
+from reidbn.report.thresholds import CLASSES, LISTED, PRESETS, rule
 from reidbn.written import is_number, read_number
 
 Array = NDArray[np.float64]
-ALIKE = "1/class"
+ALIKE = CLASSES
 BEST_GUESS = "best guess"
 MEAN_GUESS = "mean guess"
 PPP, MEAN_PPP = "ppp", "mean ppp"
@@ -151,7 +151,7 @@ class Target:
 
 
 _K = re.compile(r"\s*k\s*(?:=|>=|≥)\s*(\d+)\s*")
-_NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*[:=]\s*(.+)")
+_NAMED = re.compile(rf"\s*([A-Za-z_]\w*|{ALIKE})\s*[:=]\s*(.+)")
 _LEFT = re.compile(r"([a-z]+)\s*([\d.]+(?:e[-+]?\d+)?%?)?")
 _WORDS = {"max": "highest", "highest": "highest", "largest": "highest", "mean": "mean",
           "average": "mean", "q": "quantile", "above": "above"}  # fmt: skip
@@ -159,7 +159,27 @@ EXAMPLES = '"k=5", "ema", {"overall": "q95 <= 0.09"}, {"overall": "mean <= 0.05"
 
 
 def targets_of(given: Any, release: str | None = None) -> tuple[Target, ...]:
-    """All targets that were asked for."""
+    """All targets that were asked for, precedents as they are put to the release."""
+    if release is not None and not _has_precedent(given):
+        raise UsageError(
+            f'release="{release}" says to which release a precedent ({", ".join(PRESETS)}) is put, '
+            f"and no target is one: leave it out. A controlled release by a limit of your own asks "
+            f'for its mean and that nobody is unique: [{{"overall": "mean <= 0.09"}}, "k=2"]',
+            in_shell=f"--release {release} says to which release a precedent "
+            f"({', '.join(PRESETS)}) is put, and no --target is one: leave it out. A controlled "
+            f"release by a limit of your own asks for its mean and that nobody is unique: "
+            f"--target 'overall: mean <= 0.09' --target k=2",
+        )
+    return _all_of(given, release)
+
+
+def _has_precedent(given: Any) -> bool:
+    if isinstance(given, str):
+        return given.strip().lower() in PRESETS
+    return isinstance(given, Sequence) and any(map(_has_precedent, given))
+
+
+def _all_of(given: Any, release: str | None) -> tuple[Target, ...]:
     if isinstance(given, Target):
         return (given,)
     if isinstance(given, str):
@@ -167,7 +187,7 @@ def targets_of(given: Any, release: str | None = None) -> tuple[Target, ...]:
     if isinstance(given, Mapping):
         found = tuple(_of_measure(str(name), limit) for name, limit in given.items())
     elif isinstance(given, Sequence):
-        found = tuple(t for one in given for t in targets_of(one, release))
+        found = tuple(t for one in given for t in _all_of(one, release))
     else:
         raise UsageError(f"a target is a {type(given).__name__}; write one such as {EXAMPLES}")
     if not found:
@@ -182,21 +202,13 @@ def _of_text(text: str, release: str | None) -> tuple[Target, ...]:
             raise UsageError("k=1 asks for nothing: everybody is like themselves; give 2 or more")
         return (_alike(k),)
     if text.strip().lower() in PRESETS:
-        return _of_rule(rule(text, release))
+        return targets_of(rule(text, release).targets)
     if named := _NAMED.fullmatch(text):
         return (_of_measure(named[1], named[2]),)
     raise UsageError(
         f'target "{text}" is neither so many alike (k=5) nor a precedent ({", ".join(PRESETS)}; '
         f"{LISTED}); a limit on a measure names it: {EXAMPLES}"
     )
-
-
-def _of_rule(asked: Rule) -> tuple[Target, ...]:
-    """What a precedent asks for, by the release."""
-    assert asked.limit.measure == CLASSES  # noqa: S101 - every precedent is about classes
-    if asked.is_public:
-        return (_alike(asked.limit.k),)
-    return (Target(ALIKE, "mean", asked.limit.mean_limit), _alike(2))
 
 
 def _alike(k: int) -> Target:

@@ -47,7 +47,6 @@ from reidbn.report.page import (
 from reidbn.report.summary import UNDER_CHANCES, Summary, summarise, told_check
 from reidbn.report.telling import FEWEST, OWN_COPY, Telling
 from reidbn.report.thresholds import (
-    CLASSES,
     PRESETS,
     Choice,
     Judged,
@@ -313,12 +312,14 @@ def command_to_search(result: Assessment, rule: Rule) -> str:
 
     What the shell cannot say is a call in Python; `...` stands for what the reader has at hand.
     """
-    inputs, limit, targets = result.inputs, rule.limit, _targets(rule)
+    inputs, limit = result.inputs, rule.limit
+    named = rule.on_classes and not limit.is_own
+    targets = [limit.name] if named else rule.targets
     asked: dict[str, Any] = {} if rule.on_classes else _about_the_attack(inputs)
     more = () if rule.on_classes else _in_python_alone(inputs)
-    if not limit.is_own and limit.release != rule.release:
+    if named and limit.release != rule.release:
         asked["release"] = rule.release
-    if more or CLASSES in targets[0]:
+    if more:
         said = [f"target={targets!r}", *(f"{name}={value!r}" for name, value in asked.items()),
                 *(f"{name}={LEFT_OUT}" for name in more if name not in asked)]  # fmt: skip
         return f"rb.recommend(people, {', '.join(said)})".replace(repr(LEFT_OUT), LEFT_OUT)
@@ -330,16 +331,6 @@ def command_to_search(result: Assessment, rule: Rule) -> str:
         plain = _listed(value) if isinstance(value, list) else value
         words.append(f"--{name.replace('_', '-')} {plain}")
     return " ".join(["reidbn recommend TABLE", *words])
-
-
-def _targets(rule: Rule) -> list[Any]:
-    """What the rule asks for, as rb.recommend takes it."""
-    limit = rule.limit
-    if limit.is_own and not rule.is_public:
-        return [{limit.measure: f"mean <= {limit.value!r}"}, "k=2"]
-    if rule.on_classes:
-        return [f"k={limit.k}" if limit.is_own else limit.name]
-    return [{limit.measure: limit.value}]
 
 
 def _about_the_attack(inputs: Inputs) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from reidbn.result import highest_of, mean_of
 from reidbn.written import counted, tiny
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
+ADDED = "difference of probabilities"  # below 0 where an attacker decides otherwise
 AS_WRITTEN = (
     "Rows count as alike for the rule where they are written alike: a missing or general value "
     "fits many people, but hides none of them from somebody who knows the person. The risks below, "
@@ -214,7 +215,7 @@ class Summary:
         for label, values in () if telling.by_chance else self.contributions:
             most = telling.rough(values)
             value = most if telling.custodian else None
-            adds = told_number(value, (value, most), "probability")
+            adds = told_number(value, (value, most), ADDED)
             found.append({"group": label, **adds, "method": self.drivers.method})
         return found
 

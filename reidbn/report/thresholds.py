@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,6 +222,14 @@ class Rule:
         if self.is_public:
             return f"at least {limit.k} people are alike in every class"
         return f"the mean of 1/class is at most {limit.mean_limit:.3g}, and nobody is unique"
+
+    @property
+    def targets(self) -> list[Any]:
+        """What the rule asks for, as rb.recommend takes it; the verdict asks for the same."""
+        limit = self.limit
+        if not self.is_public:
+            return [{limit.measure: f"mean <= {limit.mean_limit!r}"}, "k=2"]
+        return [f"k={limit.k}"] if self.on_classes else [{limit.measure: limit.value}]
 
     @property
     def beyond(self) -> str:
