@@ -168,12 +168,12 @@ def _less(
 
 def _released(
     people: Any,
-    asked: Mapping[str, Any],
+    asked: dict[str, Any],
     generalise: Mapping[str, int] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     suppress: int | None = None,
 ) -> People:
-    """The same people in another release."""
+    """The same people in another release; what is known of all of them is read before that."""
     if not isinstance(people, People):
         raise UsageError(
             "another release is that of a table of people (rb.read_table), and this question was "
@@ -188,14 +188,15 @@ def _released(
         return cast(People, people)
     if asked.get("individuals") is not None:
         raise UsageError("suppress= changes who is in the table: ask about all people, not some")
-    said = next((asked[word] for word in _KNOWN if asked.get(word) is not None), None)
+    word = next((word for word in _KNOWN if asked.get(word) is not None), "")
     fewer: People = people.whole.suppress(suppress)  # of all who were read
-    by_person = said is not None and not is_scenario(said, whole)
-    if by_person and len(fewer) != len(whole) and not knowledge(whole, said).is_shared:
-        raise UsageError(
-            "suppress= leaves people out, and known= has a chance for each of the people as "
-            "they were: suppress first, people.suppress(k), and ask of those who are left"
-        )
+    if word and len(fewer) != len(whole) and not is_scenario(asked[word], whole):
+        asked[word] = what = knowledge(whole, asked[word])  # a chance for each may be one for all
+        if not what.is_shared:
+            raise UsageError(
+                "suppress= leaves people out, and known= has a chance for each of the people as "
+                "they were: suppress first, people.suppress(k), and ask of those who are left"
+            )
     return fewer
 
 

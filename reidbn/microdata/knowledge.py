@@ -21,8 +21,7 @@ import numpy as np
 
 from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
-from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
-from reidbn.microdata.rows import DistinctRows, distinct_rows
+from reidbn.microdata.classes import Floats, Ints, class_ids, some_of
 from reidbn.microdata.table import People, checked_people
 from reidbn.written import agree
 
@@ -35,7 +34,6 @@ EVEN = 0.5  # the chance of a group of which none was said, where subsets are we
 
 Known: TypeAlias = "Mapping[Any, Any] | Sequence[str] | str | Scenario | Knowledge"
 """What `known=` takes; None is every quasi-identifier."""
-Groups = Mapping[str, str | Sequence[str]]
 
 FORMS = (
     'known= takes column names, {"age": 0.9}, {"home": (["town", "street"], 0.3)} for columns '
@@ -89,23 +87,29 @@ class Knowledge:
     @property
     def exactly(self) -> tuple[Any, ...]:
         """What `in_words` rounds or leaves to a group's name: chances for all, columns, bands."""
-        plain = self.is_sure and self.columns == tuple((name,) for name in self.names)
-        if plain and not self.bands:
-            return ()
         one = self.in_order
+        if one.is_sure and not one.bands:
+            return ()
         shared = (one.probabilities, one.kinds, one.listed) if one.is_shared else ()
         said = repr((one.columns, sorted(one.bands.items())))
         return (said, *(values for values in shared if values is not None))
 
     @property
     def in_order(self) -> Knowledge:
-        """The same, however it was said: groups by their columns, in the order of the alphabet."""
-        columns = [tuple(sorted(group)) for group in self.columns]
-        order = sorted(range(self.groups), key=columns.__getitem__)
+        """The same, however it was said: what is sure column by column, other groups by what they
+        tell beside it, all in the order of the alphabet.
+        """
+        chances = np.atleast_2d(self.probabilities)
+        known, may_be = (chances == 1).all(axis=0), (chances > 0).any(axis=0)
+        sure = {c: j for j in np.flatnonzero(known).tolist() for c in self.columns[j]}
+        left = [(tuple(sorted({*self.columns[j]} - {*sure})), j)
+                for j in np.flatnonzero(may_be & ~known).tolist()]  # fmt: skip
+        every = sorted([*(((c,), j) for c, j in sure.items()), *(one for one in left if one[0])])
+        order = [j for _, j in every]
         return replace(
             self,
-            names=tuple(" + ".join(columns[j]) for j in order),
-            columns=tuple(columns[j] for j in order),
+            names=tuple(" + ".join(columns) for columns, _ in every),
+            columns=tuple(columns for columns, _ in every),
             probabilities=self.probabilities[..., order],
             sources=tuple(self.sources[j] for j in order if self.sources),
         )
@@ -452,7 +456,8 @@ def _chance(name: str, value: Any, people: People) -> Floats:
         )
     if not ((chance >= 0) & (chance <= 1)).all():
         raise UsageError(f'known["{name}"]: a probability is outside 0..1 or not a number')
-    return chance
+    same = chance.ndim and (chance == chance.flat[0]).all()
+    return np.array(chance.flat[0]) if same else chance  # one for all, however it was said
 
 
 def _fitting(known: Knowledge, people: People) -> Knowledge:
@@ -534,64 +539,3 @@ def _of_scenario(
         never=tuple((name, (name,)) for name in unknown),
     )
     return what if what.is_shared else replace(what, about=people)
-
-
-def grouped(people: People, groups: Groups | None = None) -> Knowledge:
-    """Groups without probabilities of their own: each column alone, or {group: columns}."""
-    if groups is None:
-        return knowledge(people)
-    return knowledge(people, {name: (columns, EVEN) for name, columns in groups.items()})
-
-
-def group_codes(people: People, what: Knowledge) -> tuple[Codes, tuple[int, ...]]:
-    """One code per person and group, equal where all columns of the group are, and their ranges."""
-    coded = np.empty((len(people), what.groups), dtype=np.int32, order="F")
-    ranges = []
-    for j, columns in enumerate(what.columns):
-        if len(columns) == 1:
-            coded[:, j] = people.codes(columns)[:, 0]
-            ranges.append(people.cardinalities(columns)[0])
-        else:
-            coded[:, j], count = people.class_ids(columns)
-            ranges.append(count)
-    return coded, tuple(ranges)
-
-
-def group_rows(people: People, what: Knowledge) -> DistinctRows:
-    """The distinct rows of people on the groups."""
-    return distinct_rows(*group_codes(people, what))
-
-
-def overlaps(people: People, what: Knowledge) -> bool:
-    """Whether some value of a group's columns matches several others."""
-    used = {name for columns in what.columns for name in columns}
-    return any(people.column(name).relation is not None for name in used)
-
-
-def is_columnwise(people: People, what: Knowledge) -> bool:
-    """Whether people alike on each of several groups are alike on them together."""
-    used = {name for columns in what.columns for name in columns}
-    history = people.history
-    return history is None or sum(history.varies(name) for name in used) < 2
-
-
-def is_product(people: People, what: Knowledge) -> bool:
-    """Whether one code per group says who is alike on every union of groups."""
-    return is_columnwise(people, what) and not overlaps(people, what)
-
-
-def reading_order(masks: Ints, groups: int) -> Ints:
-    """Places that sort masks by number of groups, then in the order of the groups.
-
-    >>> reading_order(np.array([3, 2, 1, 0]), 2).tolist()
-    [3, 2, 1, 0]
-    """
-    return np.lexsort((-mirrored(masks, groups), np.bitwise_count(masks)))
-
-
-def mirrored(masks: Ints, groups: int) -> Ints:
-    """Masks with the first group in the highest bit: larger comes first in reading order."""
-    first = np.zeros_like(masks)
-    for j in range(groups):
-        first |= ((masks >> j) & 1) << (groups - 1 - j)
-    return first

@@ -21,14 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Floats, Ints, totals
-from reidbn.microdata.knowledge import (
-    Groups,
-    Knowledge,
-    group_rows,
-    grouped,
-    is_columnwise,
-    is_product,
-)
+from reidbn.microdata.groups import Groups, group_rows, grouped, is_columnwise, is_product
+from reidbn.microdata.knowledge import Knowledge
 from reidbn.microdata.lattice import refuse_many
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.slab import sizes_of_rows

@@ -27,13 +27,8 @@ import numpy as np
 
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Floats, Ints, totals
-from reidbn.microdata.knowledge import (
-    Knowledge,
-    group_rows,
-    is_product,
-    overlaps,
-    reading_order,
-)
+from reidbn.microdata.groups import group_rows, is_product, overlaps, reading_order
+from reidbn.microdata.knowledge import Knowledge
 from reidbn.microdata.lattice import Walk, refuse_many
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.rows import DistinctRows

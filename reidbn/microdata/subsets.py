@@ -21,19 +21,16 @@ from numpy.typing import NDArray
 from reidbn.calls import renamed, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Floats, Ints, frequencies_of
-from reidbn.microdata.knowledge import (
+from reidbn.microdata.groups import (
     Groups,
-    Knowledge,
-    Known,
     group_codes,
     group_rows,
     grouped,
     is_product,
-    knowledge,
     overlaps,
     reading_order,
-    weighed,
 )
+from reidbn.microdata.knowledge import Knowledge, Known, knowledge, weighed
 from reidbn.microdata.lattice import (
     Array,
     Block,

@@ -32,7 +32,8 @@ from reidbn.late import late
 from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.again import asked_again
 from reidbn.microdata.classes import Floats, Ints, some_of
-from reidbn.microdata.knowledge import Knowledge, group_rows, grouped, is_product, mirrored
+from reidbn.microdata.groups import group_rows, grouped, is_product, mirrored
+from reidbn.microdata.knowledge import Knowledge
 from reidbn.microdata.lattice import refuse_many
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.slab import every_subset

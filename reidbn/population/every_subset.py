@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
-from reidbn.microdata.knowledge import Groups
+from reidbn.microdata.groups import Groups
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.subsets import frequencies_by_mask, frequencies_of_rows
