@@ -125,6 +125,33 @@ def test_of_tied_policies_a_plan_tells_one_number_of_a_measure(
     assert "0.3333" not in page
 
 
+def warned(call, *asked, **named):
+    """What a call gives that says that policies are tied."""
+    with pytest.warns(ReidbnWarning, match="Tied: at way"):
+        return call(*asked, **named)
+
+
+def test_options_beside_a_release_are_told_of_the_policy_they_are_judged_by(
+    decider, nine, tmp_path
+):
+    """Under y, which is taken, the highest is 1/3; under x, which is worth as much, 17/30."""
+    plan = warned(rb.recommend, nine, decider, known="worst-case", target={"overall": 0.57})
+    options, own = warned(plan.options), {"threshold": {"overall": 0.5}}
+    told = rb.report.risk_utility(options, **own).table.iloc[0]
+    plan.result.keep_crosscheck(draws=1_000, subjects=2)
+    report = {"options": options, "custodian": True}
+    path = warned(plan.result.report, tmp_path / "r.md", **report, **own)
+    assert options["the table as it was"].risk().max() == pytest.approx(1 / 3)
+    assert [told.highest, told["mean"]] == pytest.approx([17 / 30] * 2)
+    assert not told.passes
+    part = path.read_text().partition("Options compared")[2].partition("\n#")[0]
+    row = next(line for line in part.splitlines() if line.startswith("| the table as it was"))
+    assert "does not pass" in row
+    assert row.count("0.567") == 2
+    assert "0.333" not in row
+    assert f"What is told of risks is the highest {TIED}." in path.read_text()
+
+
 def test_both_sides_of_a_sample_are_told_of_the_same_policy(decider, nine):
     asked = {"known": "worst-case", "target": {"overall": 0.9}, "sample": 1}
     with pytest.warns(ReidbnWarning, match="Tied: at way"):

@@ -14,8 +14,7 @@ import numpy as np
 from reidbn.aside import aside
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
-from reidbn.errors import TooLarge, UsageError
-from reidbn.inference.worst import OF_TIED
+from reidbn.errors import UsageError
 from reidbn.microdata.generalise import empty_cells, generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.losses import ByFunction
@@ -26,7 +25,7 @@ from reidbn.plans.targets import Array, Target
 from reidbn.plans.together import let_out
 from reidbn.plans.ways import Node
 from reidbn.release.ledger import opened
-from reidbn.report.thresholds import worst_risk
+from reidbn.report.thresholds import risk_told
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -117,8 +116,8 @@ class ReleasePlan:
             {
                 "under": name or after.attack.name,
                 "measure": measure,
-                "all_released": float(_worst(self._as_read[name], measure)[0].mean()),
-                "per_released": (mean := float(_worst(after, measure)[0].mean())),
+                "all_released": float(risk_told(self._as_read[name], measure)[0].mean()),
+                "per_released": (mean := float(risk_told(after, measure)[0].mean())),
                 "per_original": mean * share,
             }
             for name, after in self.results.items()
@@ -180,7 +179,10 @@ class ReleasePlan:
         Of policies that are tied the highest, as targets are judged.
         """
         return {
-            (name, measure): (_worst(self._table.bases[name], measure), _worst(after, measure))
+            (name, measure): (
+                risk_told(self._table.bases[name], measure),
+                risk_told(after, measure),
+            )
             for name, after in self.results.items()
             for measure in after.risks
             if measure in self._table.bases[name].risks
@@ -481,16 +483,6 @@ class ReleasePlan:
         return self.explain()
 
     __repr__ = __str__
-
-
-def _worst(result: Assessment, measure: str) -> Risks:
-    """Everybody's risk, of tied policies the highest, and what to say."""
-    try:
-        risk, tied = worst_risk(result, measure)
-    except (UsageError, TooLarge):  # of a measure that no target limits
-        said = f"{measure} is told of one {OF_TIED}, and may be higher under another"
-        return result.risk(measure), said
-    return risk, f"what is told of risks is the highest {OF_TIED}" if tied else ""
 
 
 def _dropped(table: Release, node: Node) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def sensitivity(
     elif not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
         text.append("Every number of this attack is fixed.")
     if text:
-        return Section("What would change this", text=text, shown=shown, details=details)
+        return Section("What would change this", [*text, *options.text], [], shown, details)
     statistic, limit, measure = "mean", None, OVERALL
     if not rule.on_classes:
         limit, measure = rule.limit.value, rule.limit.measure
@@ -74,6 +74,7 @@ def sensitivity(
     ]
     details += how_sure(result, telling)
     folded = [("How what is left open was worked out", SURE)]
+    text += options.text
     return Section("What would change this", text, bullets, shown, details, folded)
 
 

@@ -23,7 +23,7 @@ from reidbn.report.page import Section, Shown, bars, telling_of, told_how
 from reidbn.report.style import titled
 from reidbn.report.summary import UNDER_CHANCES, Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
-from reidbn.report.thresholds import Rule, judge, tells_changes, written_alike
+from reidbn.report.thresholds import Rule, judge, risk_told, tells_changes, written_alike
 from reidbn.report.words import one_in, per_cent
 
 if TYPE_CHECKING:
@@ -388,9 +388,10 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
     """Each option by the same rule, its risk, and what it costs in information."""
     first = next(iter(options.values()))
     own_classes = judge(first, rule).sizes
-    rows, names, risks, losses = [], [], [], []
+    rows, names, risks, losses, notes = [], [], [], [], []
     for name, option in options.items():
-        judged, risk = judge(option, rule), option.risk()
+        judged, (risk, tied) = judge(option, rule), risk_told(option)
+        notes.append(tied)
         kept_back = not telling.custodian and telling_of(option).by_chance
         own = replace(telling, by_chance=kept_back)  # of two, one may have chances
         count = judged.told_beyond(own)
@@ -426,6 +427,7 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
              "information lost")  # fmt: skip
     return Section(
         "Options compared",
+        text=[f"{said[0].upper()}{said[1:]}." for said in dict.fromkeys(notes) if said],
         shown=[
             Shown(
                 "Options compared", heads, rows, figure, f"{rule.beyond} against information lost."

@@ -12,7 +12,7 @@ from reidbn.calls import refuse_misfit, typed
 from reidbn.report.assessment_figures import options_figure
 from reidbn.report.style import save
 from reidbn.report.telling import Telling
-from reidbn.report.thresholds import Choice, Rule, judge
+from reidbn.report.thresholds import Choice, Rule, judge, risk_told
 from reidbn.report.thresholds import rule as read_rule
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def risk_utility(
 
     `above` counts the people beyond the limit: of a public release those who have too few alike (or
     a risk above your own limit, threshold={"overall": 0.2}), of a controlled one who is unique.
+    Where policies are worth the same to the attacker, risks are the highest of these, as judged.
 
     The options are assessments of variants of one table, such as those of `rb.what_if(result,
     generalise=...)`.
@@ -70,7 +71,7 @@ def risk_utility(
     first = next(iter(options.values()))
     rows = []
     for name, option in options.items():
-        risk, judged = option.risk(), judge(option, rule)
+        (risk, _), judged = risk_told(option), judge(option, rule)
         rows.append(
             {
                 "option": name,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from reidbn.above import is_above, refuse_no_limit
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.inference.cut import SHOWN
 from reidbn.inference.worst import OF_TIED, worst_answers
 from reidbn.microdata.table import People
@@ -461,6 +461,16 @@ def worst_risk(result: Assessment, measure: str = OVERALL) -> tuple[Array, str]:
     case = result.whatif_case(measure)
     worst = worst_answers(case)
     return (risk, "") if worst is None else (case.each(worst)[:, 0], OF_TIED)
+
+
+def risk_told(result: Assessment, measure: str = OVERALL) -> tuple[Array, str]:
+    """Everybody's risk beside a verdict, of tied policies the highest; and what to say of it."""
+    try:
+        risk, tied = worst_risk(result, measure)
+    except (UsageError, TooLarge):  # of a measure that no verdict is about
+        said = f"{measure} is told of one {OF_TIED}, and may be higher under another"
+        return result.risk(measure), said
+    return risk, f"what is told of risks is the highest {OF_TIED}" if tied else ""
 
 
 def judge(result: Assessment, rule: Rule) -> Judged:
