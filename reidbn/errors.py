@@ -60,8 +60,8 @@ class TooLarge(ReidbnError):
 
     numbers: int = 0  # in the table that is too large, where that is what is too large
 
-    def __init__(self, message: str, *, numbers: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, numbers: int = 0, in_shell: str = "") -> None:
+        super().__init__(message, in_shell=in_shell)
         self.numbers = numbers
 
 

@@ -17,6 +17,8 @@ MOST_UNPACKED, BOMB = 1 << 30, 300
 """Bytes from which on a compressed table may not be so many times its packed size."""
 MOST_TABLES = 5_000
 """Tables that one exact question needs: the order of multiplying them is found in seconds."""
+MOST_DECIDED = 1 << 36
+"""Multiplications that attackers who decide together take, of all people: some minutes."""
 MOST_DRAWN = 400
 """Cards in one picture."""
 MOST_DRAWS = 10**8

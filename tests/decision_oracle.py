@@ -169,7 +169,7 @@ class Diagram:
         values, _ = self._summed([
             lambda world, worth: worth,
             lambda world, _: all(world[n] == s for n, s in given.items()),
-            lambda world, _: all(world[n] == s for n, s in (event | given).items()),
+            lambda world, _: all(world[n] == s for n, s in (*event.items(), *given.items())),
         ])  # fmt: skip
         good = (values[0] == values[0].max()) & (values[1] > 0)
         pairs = {(int(hit), int(of)) for of, hit in values[1:, good].T}

@@ -102,7 +102,7 @@ def test_of_joint_policies_worth_the_same_it_is_the_one_that_attacks_most_of_man
 
 @pytest.mark.wide
 def test_too_many_to_try_are_local_and_no_decision_alone_betters_them(monkeypatch):
-    monkeypatch.setattr(inside(inside(rb.decide).Solved), "MOST_POLICIES", 0)
+    monkeypatch.setattr(inside(inside(rb.decide).order_of), "MOST_POLICIES", 0)
     local = worse = 0
     for _, attack, diagram in forgetful(40, 11, decisions=2):
         found = rb.decide(attack)
@@ -270,7 +270,7 @@ def test_what_it_would_be_worth_to_see_more_is_refused_of_a_local_policy(monkeyp
     found = rb.decide(rb.loads(TEAM))
     assert len(found.information(["audit"])) == 1
     asked = []
-    monkeypatch.setattr(inside(inside(rb.decide).Solved), "MOST_POLICIES", 0)
+    monkeypatch.setattr(inside(inside(rb.decide).order_of), "MOST_POLICIES", 0)
     local = rb.decide(rb.loads(TEAM))
     assert local.method == "local"
     monkeypatch.setattr(inside(rb.decide), "decided", lambda *a, **k: asked.append(a))
@@ -281,7 +281,7 @@ def test_what_it_would_be_worth_to_see_more_is_refused_of_a_local_policy(monkeyp
 
 def test_a_refusal_says_which_policy_can_be_given_where(monkeypatch, tmp_path, capsys):
     """In the shell it read "(policy=, --policy)" with both in the shell's words."""
-    monkeypatch.setattr(inside(inside(rb.decide).Solved), "MOST_POLICIES", 0)
+    monkeypatch.setattr(inside(inside(rb.decide).order_of), "MOST_POLICIES", 0)
     with pytest.raises(rb.UsageError, match=r"attack.with_policy\(...\), or rb.decide\(attack\)"):
         rb.ask(rb.loads(TEAM), "risk")
     model = tmp_path / "team.yaml"
@@ -293,3 +293,61 @@ def test_a_refusal_says_which_policy_can_be_given_where(monkeypatch, tmp_path, c
         said = " ".join(capsys.readouterr().err.split())
         assert "kept whatever is asked or set: --policy 'DECISION=OPTION if NODE=STATE'" in said
         assert "rb." not in said
+
+
+def people_of_team(count):
+    sizes = np.random.default_rng(0).integers(1, 60, size=(count, 4))
+    return {"size": -np.sort(-sizes, axis=1).astype(float)}
+
+
+def test_those_who_decide_together_are_walked_through_in_blocks_of_people(monkeypatch):
+    """The tables of all their policies were of everybody at once: 440 MB of 4,000 people."""
+    four = rb.loads(crowd_of("ann, bob, cem, dora"))
+    subject = people_of_team(60)
+    whole, asked = rb.decide(four, subject=subject), rb.ask(four, "risk", subject=subject)
+    largest, summed = [], inside(inside(rb.decide).Solved).Solver._summed
+
+    def noted(self, *more):
+        found = summed(self, *more)
+        largest.append(found[0].size)
+        return found
+
+    monkeypatch.setattr(inside(inside(rb.decide).Solved).Solver, "_summed", noted)
+    monkeypatch.setattr(inside(rb.ask), "MEMORY", 1 << 24)
+    blocks = rb.decide(four, subject=subject)
+    assert max(largest) * 8 * 8 <= 1 << 24  # eight such tables at once
+    assert (blocks.risks == whole.risks).all()
+    assert (blocks.values == whole.values).all()
+    again = rb.ask(four, "risk", subject=subject)
+    assert max(largest) * 8 * 8 <= 1 << 24
+    assert (again.probability == asked.probability).all()
+
+
+def crowd_of(names):
+    count = names.count(",") + 1
+    return TEAM.replace("[ann, bob]", f"[{names}]").replace("[0, 1, 2]", str([*range(count + 1)]))
+
+
+def test_a_group_that_nine_attackers_see_is_not_summed_over_for_all_that_they_do(monkeypatch):
+    """Its message was one table over all of them and their options: 46 CPU s for nine."""
+    exact = inside(inside(inside(rb.decide).Solved).Plan)
+    monkeypatch.setattr(exact, "MOST_SUMS", 1 << 12)
+    found = rb.decide(rb.loads(CROWD))
+    assert found.method == "local"
+    right = 0.4 * 0.7 / 8 + 0.6 * 0.7 / 7 + 0.4 * 0.3 / 7 + 0.6 * 0.3 / 2  # all nine try
+    assert found.risk == pytest.approx(right * (1 - 0.298**9), abs=1e-12)
+
+
+@pytest.mark.parametrize("names", ["ann, bob", "a, b, c, d, e, f, g, h, i"])
+def test_attackers_whose_policy_would_take_hours_are_refused_before_they_decide(names, monkeypatch):
+    attack = rb.loads(crowd_of(names))
+    deciding = inside(inside(rb.decide).Solved)
+    took = []
+    monkeypatch.setattr(deciding, "MOST_DECIDED", 1000)
+    monkeypatch.setattr(deciding.Solver, "choice", lambda *_: took.append(1))
+    with pytest.raises(rb.errors.TooLarge, match="decided together") as told:
+        rb.decide(attack, subject=people_of_team(20))
+    assert not took
+    assert "for 20 people" in str(told.value)
+    assert "attack.with_policy(...)" in str(told.value)
+    assert "--policy 'DECISION=OPTION if NODE=STATE'" in told.value.in_shell

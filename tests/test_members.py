@@ -213,7 +213,7 @@ def test_what_leads_to_members_alone_is_summed_once_for_all_people(monkeypatch):
     weights = inside(exact.joint).joint_weights
     monkeypatch.setattr(inside(exact.joint), "joint_weights",
                         lambda *a: calls.append(1) or weights(*a))  # fmt: skip
-    monkeypatch.setattr(inside(ask), "at_once", lambda *_: 10)
+    monkeypatch.setattr(inside(ask), "at_once", lambda *_, **__: 10)
     assert float(ask(attack, "named=yes", subject=data).probability[0, 0]) == pytest.approx(1 / 3)
     assert len(calls) == 1
 

@@ -24,8 +24,9 @@ def tie(tmp_path):
 
 def evidence(rng, diagram):
     """Nothing, or a node after the decisions, which may have another chance under each policy."""
-    after = [n for n in diagram.file["nodes"] if n != "e0"]
-    return {str(rng.choice(after)): "yes"} if rng.random() < 0.5 else {}
+    states = {n: "no" if n == "e0" else "yes" for n in diagram.file["nodes"]}
+    node = str(rng.choice([*states]))  # the target itself, too: then it is not
+    return {node: states[node]} if rng.random() < 0.5 else {}
 
 
 def against_every_policy(diagrams, seed, **how):
@@ -312,8 +313,7 @@ def test_the_tie_is_named_just_where_another_policy_has_an_answer_above_nothing(
         _, diagram = small(rng, ties=True, forgets=bool(i % 2))
         words = sharpened(diagram, rng)
         attack, diagram = rb.loads(words), Diagram.read(words)
-        others = [n for n in diagram.file["nodes"] if n != "e0"]
-        for node, state in ((n, s) for n in others for s in diagram.states(n)):
+        for node, state in ((n, s) for n in diagram.file["nodes"] for s in diagram.states(n)):
             try:
                 rb.ask(attack, "risk", given={node: state})
             except rb.errors.ImpossibleEvidence as refused:

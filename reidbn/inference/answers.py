@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -185,9 +185,11 @@ def tied(
     subjects = rows_of(columns)
     step = at_once(lowering, subjects)
     found: set[str] = set()
-    for start in range(0, subjects, step):
+    starts = range(0, subjects, step)
+    for start in starts:
         part = {n: v[start : start + step] if len(v) > 1 else v for n, v in columns.items()}
-        found |= tied_in(lowering.decided(lowering.undecided(part), part), do)
+        solved = lowering.decided(lowering.undecided(part), part, blocks=len(starts))
+        found |= tied_in(solved, do)
     return tuple(name for name in attack.decisions if name in found)
 
 
@@ -359,7 +361,7 @@ def _joint(
             n: np.ascontiguousarray(v[start:stop]) if len(v) > 1 else v for n, v in columns.items()
         }
         try:
-            network = lowering.network(part, worst=query if worst else None)
+            network = lowering.network(part, query if worst else None, len(starts))
             values = run(network.do(query.do))
         except TooLarge as large:
             size = (stop - start) // -(-large.numbers // BUDGET) if large.numbers else 0
@@ -370,9 +372,10 @@ def _joint(
                     for v in ask_block(at, min(at + size, stop))]  # fmt: skip
         return [np.broadcast_to(values, (stop - start, *values.shape[1:]))]
 
-    step = at_once(lowering, subjects) if quick else subjects
-    blocks = []
-    for start in progress(range(0, subjects, step), "exact inference"):
+    leaning = (*query.targets, *query.given) if worst else ()
+    step = at_once(lowering, subjects, leaning=leaning) if quick else subjects
+    starts, blocks = range(0, subjects, step), list[Array]()
+    for start in progress(starts, "exact inference"):
         blocks += ask_block(start, min(start + step, subjects))
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
@@ -409,10 +412,17 @@ def _one_by_one(engine: str, query: Query, network: Network) -> Array:
     return values
 
 
-def at_once(lowering: Lowering, subjects: int) -> int:
-    """Subjects per block: their tables stay within the memory budget."""
+def at_once(
+    lowering: Lowering, subjects: int, *, leaning: Sequence[str] = (), options: int = 0
+) -> int:
+    """Subjects per block: their tables, and those of who decides, stay within the memory budget.
+
+    `leaning` are nodes by which ties between policies are broken, and `options` numbers of a table
+    over all that is decided.
+    """
     per_subject = 8 * 4 * max(lowering.numbers, 1)
-    return max(1, min(subjects, MEMORY // 8 // per_subject))
+    deciding = 8 * lowering.settings * (options + lowering.decided_together(leaning))
+    return max(1, min(subjects, MEMORY // 8 // per_subject, MEMORY // 2 // max(deciding, 1)))
 
 
 def attack_states(

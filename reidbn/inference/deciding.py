@@ -7,49 +7,41 @@ Decisions, in the order in which they can be solved, each against what is solved
 Tables over nothing but what is seen cancel in (1) and are left out: what is seen there counts as
 given, so that (1) also says what an option is worth where such a table holds the case impossible.
 An option that nothing beats is taken; within rounding of the best is as good as the best, and
-there `yes` goes first.  A decision can be solved for itself when, given what is seen and taken
-there, the utilities that it can still move do not depend on how the others are taken
-(Lauritzen and Nilsson's extremal decisions [LauritzenNilsson01]); where every one can, as with an
-attacker who forgets nothing, the policy is the best there is.  Else all policies are tried where
-they are few, and the best is taken:
-
-    max_a sum_s max_d sum_u W(u, s, d) [a takes in u what it says]                        (2)
-
-over the policies a of all decisions but one, which sees s and takes d; W is utility times chance,
-summed for each case that all of them see.  Of policies that are worth the same it is the one with
-the highest P(attack), then the one whose options are the most eager, decision by decision; in which
-order anything was declared has no say.  Where they are too many, single policies are updated
-until none is better alone, from several starts: the policy is local, may be worse than the best,
-and no answer is built on it.
+there `yes` goes first.  Where every decision can be solved for itself, as with an attacker who
+forgets nothing, the policy is the best there is.  Else all policies of those that cannot are tried
+where they are few (`together`), and the best is taken.  Of policies that are worth the same it is
+the one with the highest P(attack), then the one whose options are the most eager, decision by
+decision; in which order anything was declared has no say.  Where they are too many, single policies
+are updated until none is better alone, from several starts: the policy is local, may be worse than
+the best, and no answer is built on it.  What either takes is known before, and refused where it is
+too much.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
-from itertools import product
+from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.cpds.decides import eagerness, holds_back
 from reidbn.cpds.protocol import Array, draw
-from reidbn.errors import EngineError, UsageError
+from reidbn.errors import EngineError, TooLarge, UsageError
 from reidbn.inference.exact import Plan
 from reidbn.inference.network import FAULT, Actor, Factor, Network, States
+from reidbn.inference.together import ROUNDING, Tried, order_of, spelled
+from reidbn.limits import MOST_DECIDED
+from reidbn.progress import progress
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
-ROUNDING = 1e-12  # of what is added up: so near to the best is as good as the best
 MOST_ROUNDS = 1_000
-MOST_POLICIES = 100_000  # of all decisions but one, for one case of what all of them see
-MOST_TRIED = 1 << 22  # policies times cases and options
-MOST_TOGETHER = 1 << 14  # cases of all that is seen together, times options
+STARTS = "even", "eager", "timid"  # from which single policies are updated
 
 
 @dataclass(frozen=True)
@@ -96,46 +88,6 @@ class Solved:
         return total
 
 
-# -- which decisions can be solved, and in which order ---------------------------------------------
-
-
-def order_of(
-    attack: Attack, leaning: Sequence[str] = ()
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The decisions that can be solved for themselves, in that order, and those that cannot.
-
-    `leaning` are the nodes by which ties between policies are broken, if by any.
-    """
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(attack.all_nodes)
-    graph.add_edges_from((p, n.name) for n in attack.all_nodes.values()
-                         for p in attack.parent_nodes(n))  # fmt: skip
-    worth = {f"~{utility.name}": utility.of for utility in attack.utilities.values()}
-    worth |= {"~": tuple(leaning)} if leaning else {}
-    graph.add_edges_from((node, name) for name, of in worth.items() for node in of)
-    families = {d: {d, *graph.predecessors(d)} for d in attack.decisions}
-    left, found = [*attack.decisions][::-1], []
-    while left:
-        ready = next((d for d in left if _is_extremal(graph, d, left, families, worth)), None)
-        if ready is None:
-            break
-        left.remove(ready)
-        found.append(ready)
-    return tuple(found), tuple(left)
-
-
-def _is_extremal(
-    graph: nx.DiGraph[str], decision: str, left: Sequence[str],
-    families: Mapping[str, set[str]], worth: Iterable[str],
-) -> bool:  # fmt: skip
-    own = families[decision]
-    others = set().union(*(families[d] for d in left if d != decision)) - own
-    moved = {*nx.descendants(graph, decision)} & {*worth}
-    return not others or all(
-        nx.is_d_separator(graph, {utility}, others - {utility}, own) for utility in moved
-    )
-
-
 # -- solving ---------------------------------------------------------------------------------------
 
 
@@ -155,6 +107,8 @@ class Solver:
     """Of policies that are worth the same, that with most of this is taken, if it is said."""
     do: Mapping[str, str] = field(default_factory=dict)
     """What is brought about where that is looked at: the policy knows nothing of it."""
+    blocks: int = 1
+    """How many such networks, of other people, are to be solved."""
 
     def worth(self, decision: str, network: Network) -> tuple[Array, Array, Array]:
         """Equation (1), a chance above 0 where it says something, and how large sums can be."""
@@ -276,10 +230,11 @@ class Solver:
     def _best_of_all(
         self, network: Network, local: Sequence[str]
     ) -> tuple[Network, dict[str, NDArray[np.bool_]]] | None:
-        """The best policy by equation (2), and ties; None where there are too many to try."""
-        tried = Tried.of(network, local)
-        if tried.cells(self.payoffs.values(), local) > MOST_TOGETHER or not tried.are_few:
+        """The best of all policies, and ties; None where there are too many to try."""
+        tried = Tried.of(self.attack, network.states.__getitem__, local)
+        if not tried.is_tried([payoff.of for payoff in self.payoffs.values()]):
             return None
+        self._refuse_long(network, tried.work * self._lead(network), local)
         even = _given_what_is_seen(network, {*tried.common})
         names = [*tried.common, *tried.left, *tried.own(tried.last)]
         total, chance, size = self._weighed(names, {*local}, even)
@@ -329,11 +284,45 @@ class Solver:
             in_shell=said.format("reidbn decide", "--policy 'DECISION=OPTION if NODE=STATE'"),
         )  # fmt: skip
 
+    def _lead(self, network: Network) -> int:
+        """How many people times settings differ in what has a say in the decisions."""
+        payoffs = [*self.payoffs.values(), *([self.leaning] if self.leaning else [])]
+        names = network.ancestors([*self.attack.decisions, *(n for p in payoffs for n in p.of)])
+        tables = [f.table for n, f in network.factors.items() if n in names]
+        shapes = [table.shape[:2] for table in (*tables, *(p.table for p in payoffs))]
+        return prod(map(max, zip(*shapes, strict=True)))
+
+    def _refuse_long(self, network: Network, work: int, local: Sequence[str]) -> None:
+        """Refuse before it is begun what would take hours."""
+        if work * self.blocks <= MOST_DECIDED:
+            return
+        said = (
+            f"{self.attack.name}: {', '.join(local)} have to be decided together, since what one "
+            f"sees the other does not, which takes about {work * self.blocks:,} multiplications "
+            f"for {network.subjects * self.blocks:,} people at {network.settings:,} settings, and "
+            f"this stops at {MOST_DECIDED:,}. Decide for fewer people (a sample of the table) or "
+            f"settings, let the later decision see what the earlier saw and did, or say which "
+            f"policy to answer for: {{}}"
+        )
+        raise TooLarge(
+            said.format("attack.with_policy(...)"),
+            in_shell=said.format("--policy 'DECISION=OPTION if NODE=STATE'"),
+        )
+
     def _one_at_a_time(self, network: Network, local: Sequence[str]) -> Network:
         """Single policies updated until none is better alone; of several starts the best."""
+        own = network  # in which everybody may be treated otherwise
+        for d in local:
+            table = _even(network, d)
+            lead = network.subjects, network.settings
+            own = written(own, d, np.broadcast_to(table, (*lead, *table.shape[2:])), None)
+        asked = [dict.fromkeys([*_family(network, d), *payoff.of])
+                 for d in local for payoff in self.payoffs.values()]  # fmt: skip
+        rounds = 2 * len(STARTS)  # at least: the second says that nothing changes any more
+        self._refuse_long(network, rounds * sum(Plan([*a], {}).work(own) for a in asked), local)
         found: Network | None = None
         value = np.zeros((1, 1))
-        for start in ("even", "eager", "timid"):
+        for start in progress(STARTS, "what the attackers decide, one after another"):
             trial = network
             for d in local if start != "even" else ():
                 options = network.states[d]
@@ -367,155 +356,6 @@ class Solver:
         raise EngineError(f"{self.attack.name}: no policy settles. {FAULT}")
 
 
-@dataclass(frozen=True)
-class Tried:
-    """All policies of decisions that have to be taken together: what each sees, and how many."""
-
-    network: Network
-    families: Mapping[str, Sequence[str]]
-
-    @classmethod
-    def of(cls, network: Network, decisions: Sequence[str]) -> Tried:
-        families = {d: _family(network, d) for d in decisions}
-        return cls(network, {d: [*sorted(family[:-1]), d] for d, family in families.items()})
-
-    @cached_property
-    def common(self) -> list[str]:
-        """What all of them see: every case of it is looked at by itself."""
-        first, *more = (family[:-1] for family in self.families.values())
-        return [n for n in first if all(n in seen for seen in more)]
-
-    def own(self, decision: str) -> list[str]:
-        """What not all see, and the decision."""
-        return [n for n in self.families[decision] if n not in self.common]
-
-    def count(self, decision: str) -> int:
-        *seen, _ = self.own(decision)
-        return int(self.network.size(decision) ** prod(map(self.network.size, seen)))
-
-    @cached_property
-    def last(self) -> str:
-        """The one with most policies: given the others', its best is read off case by case."""
-        return max(self.families, key=self.count)
-
-    @cached_property
-    def others(self) -> list[str]:
-        return [d for d in self.families if d != self.last]
-
-    @cached_property
-    def counts(self) -> list[int]:
-        return [self.count(d) for d in self.others]
-
-    @cached_property
-    def left(self) -> list[str]:
-        """What neither all see nor the last one."""
-        names = dict.fromkeys(n for d in self.others for n in self.own(d))
-        return [n for n in names if n not in self.own(self.last)]
-
-    @property
-    def shape(self) -> list[int]:
-        return [self.network.size(n) for n in (*self.left, *self.own(self.last))]
-
-    @property
-    def are_few(self) -> bool:
-        return prod(self.counts) <= min(MOST_POLICIES, MOST_TRIED // prod(self.shape))
-
-    def cells(self, payoffs: Iterable[Payoff], decisions: Sequence[str]) -> int:
-        """Numbers in the largest table that is summed up, of one person at one setting."""
-        every = {*self.common, *self.left, *self.own(self.last)}
-        return max(prod(map(self.network.size, {*every, *p.of})) for p in payoffs)
-
-    def policies(self, decision: str) -> Array:
-        """Every policy of one: axes policy, what it sees for itself, options; eager ones first."""
-        options = self.network.states[decision]
-        *seen, _ = map(self.network.size, self.own(decision))
-        every = [*product(eagerness(options), repeat=prod(seen))]
-        return np.asarray(np.eye(len(options))[np.array(every)].reshape(-1, *seen, len(options)))
-
-    def best(
-        self, worth: Array, chance: Array, near: Array, leaning: Array | None
-    ) -> tuple[NDArray[np.intp], dict[str, Array]]:
-        """Row by row the policy of the others within `near` of the best that attacks most.
-
-        With `leaning`, that with most of it.
-        And where a policy as good takes another option: row x what is seen x options, of each.
-        """
-        names = [*self.left, *self.own(self.last)]
-        k = len(names)
-        operands: list[Any] = [np.ones(self.shape), [*range(k)]]
-        for i, d in enumerate(self.others):
-            operands += [self.policies(d), [k + i, *(names.index(n) for n in self.own(d))]]
-        fits = np.einsum(*operands, [*range(k, k + len(self.others)), *range(k)])
-        options = self.network.states[self.last]
-        seen = prod(map(self.network.size, self.own(self.last)))
-        fits = fits.reshape(prod(self.counts), -1, seen).transpose(2, 1, 0)
-
-        def summed(table: Array, rows: NDArray[np.intp]) -> Array:
-            """What the last one sees x options x row x policy of the others."""
-            by_case = table[rows].reshape(len(rows), -1, seen).transpose(2, 0, 1) @ fits
-            return np.asarray(by_case.reshape(-1, len(options), *by_case.shape[1:]))
-
-        eager = eagerness(options)
-        found = np.empty(len(near), dtype=np.intp)
-        tied = {d: np.zeros((len(near), *self._cells(d))) for d in self.families}
-        step = max(1, MOST_TRIED // (seen * prod(self.counts)))
-        for start in range(0, len(near), step):
-            rows = np.arange(start, min(start + step, len(near)))
-            each = summed(worth, rows)
-            value = each.max(axis=1).sum(axis=0)
-            good = value >= value.max(axis=-1, keepdims=True) - near[rows, None]
-            found[rows] = good.argmax(axis=-1)
-            several = good.sum(axis=-1) > 1
-            rows, each, good = rows[several], each[:, :, several], good[several]
-            if not len(rows):
-                continue
-            as_good = each >= each.max(axis=1, keepdims=True) - near[rows, None]
-            self._note_ties(tied, rows, good, as_good)
-            if leaning is not None:
-                most = np.where(as_good, summed(leaning, rows), -np.inf).max(axis=1).sum(axis=0)
-                found[rows] = np.where(good, most, -np.inf).argmax(axis=-1)
-                continue
-            taken = np.array(eager)[as_good[:, eager].argmax(axis=1)][:, None]
-            for weight in self._attacking(names):
-                most = summed(chance * weight, rows)
-                most = np.take_along_axis(most, taken, axis=1).sum(axis=(0, 1))
-                most = np.where(good, most, -1.0)
-                good &= most >= most.max(axis=-1, keepdims=True) - ROUNDING * len(self.families)
-            found[rows] = good.argmax(axis=-1)
-        return found, tied
-
-    def _cells(self, decision: str) -> tuple[int, int]:
-        """Cases of what one sees for itself, and its options."""
-        *seen, options = map(self.network.size, self.own(decision))
-        return prod(seen), options
-
-    def _attacking(self, names: Sequence[str]) -> list[Array]:
-        """Whether anybody attacks, and how eager the options are: each flat over the names."""
-        calm, eager = np.ones(self.shape), np.zeros(self.shape)
-        for d in self.families:
-            options = self.network.states[d]
-            rank = np.empty(len(options))
-            rank[eagerness(options)] = np.linspace(1.0, 0.0, len(options))
-            along = [-1 if n == d else 1 for n in names]
-            calm = calm * (np.arange(len(options)) == holds_back(options)).reshape(along)
-            eager = eager + rank.reshape(along)
-        return [(1.0 - calm).reshape(-1), eager.reshape(-1)]
-
-    def _note_ties(
-        self, tied: Mapping[str, Array], rows: NDArray[np.intp],
-        good: NDArray[np.bool_], as_good: NDArray[np.bool_],
-    ) -> None:  # fmt: skip
-        """Write where policies as good differ: `good` of the others, `as_good` of the last."""
-        by_policy = good.reshape(len(rows), *self.counts)
-        for i, d in enumerate(self.others):
-            axes = tuple(j + 1 for j in range(len(self.others)) if j != i)
-            policies = self.policies(d).reshape(self.counts[i], -1)
-            ever = by_policy.any(axis=axes).astype(float) @ policies > 0
-            tied[d][rows] = (ever.reshape(len(rows), *self._cells(d)).sum(-1) > 1)[..., None]
-        ever = (as_good & good).any(axis=-1)  # what is seen x options x row
-        tied[self.last][rows] = (ever.sum(axis=1) > 1).T[..., None]
-
-
 def chance_seen(network: Network, decision: str) -> Array:
     """P(what is seen before a decision): axes subject, setting, what is seen."""
     trial = written(network, decision, _even(network, decision), None)
@@ -527,16 +367,14 @@ def _given_what_is_seen(network: Network, seen: Set[str]) -> Network:
     """The network with what is seen, where only that bears on it, as if it were drawn evenly."""
     factors = dict(network.factors)
     for name in seen & factors.keys():
-        parents = [n for p in factors[name].parents for n in _spelled(network, p)]
-        if seen >= {*parents}:
+        if seen >= {*spelled(factors[name].parents, network.groups)}:
             factors[name] = Factor(name, (), even((), network.size(name)), None)
     return replace(network, factors=factors)
 
 
 def _family(network: Network, decision: str) -> list[str]:
     """What is seen before a decision, groups as their members, and the decision."""
-    parents = network.factors[decision].parents
-    return [name for p in parents for name in _spelled(network, p)] + [decision]
+    return [*spelled(network.factors[decision].parents, network.groups), decision]
 
 
 def _by_parents(network: Network, decision: str, table: Array) -> Array:
@@ -565,11 +403,6 @@ def even(sizes: Sequence[int], options: int) -> Array:
 def _even(network: Network, decision: str) -> Array:
     sizes = [network.size(p) for p in network.factors[decision].parents]
     return even(sizes, network.size(decision))
-
-
-def _spelled(network: Network, parent: str) -> list[str]:
-    """A group as its members, slowest bit first."""
-    return [*reversed(network.groups[parent])] if parent in network.groups else [parent]
 
 
 def acting(policy: Array, states_of: Callable[..., list[States]]) -> Actor:

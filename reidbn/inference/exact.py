@@ -13,7 +13,7 @@ lost.  Every answer is held against the one number that is known beforehand (`Pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -33,9 +33,11 @@ from reidbn.inference.network import (
     check_mass,
     rounding_size,
 )
+from reidbn.inference.paths import by_elimination, largest
 from reidbn.inference.tensors import (
     BATCH,
     DRAWN,
+    SETTING,
     SUBJECT,
     Tensor,
     batched,
@@ -44,7 +46,9 @@ from reidbn.inference.tensors import (
     refuse_wide,
 )
 
-MOST_OPENED = 6  # members of a group of which all are asked about or known
+MOST_OPENED = 6  # members of a group that may be summed one by one, as any node is
+A_SUM = 1 << 12  # multiplications that are as long as beginning one sum over a group
+WIDE = 1 << 12  # numbers in a group's message from which on that is weighed up
 SEAM = 1 << 16  # numbers in the table between what subjects share and what they do not
 MOST_SUMS = 1 << 20  # times that one group is summed over: some ten seconds
 
@@ -114,20 +118,41 @@ class Plan:
     def laid_out(self, network: Network) -> tuple[dict[str, Tensor], list[Collapse]]:
         """The tables and the groups in their order; what does not fit is refused, undone."""
         relevant = network.ancestors([*self.targets, *self.evidence])
-        pool = {n: self._tensor(f, network) for n, f in network.factors.items() if n in relevant}
-        axes = {name: t.axes for name, t in pool.items()}
-        steps, left = collapses(network, axes, self.targets, self.evidence)
+        factors = {n: f for n, f in network.factors.items() if n in relevant}
+        few = {g: m for g, m in network.groups.items() if len(m) <= MOST_OPENED}
+        asked = {*self.targets, *self.evidence}
+        opened = {g for g, members in few.items() if {*members} <= asked}  # nothing to sum over
+        pool, steps, left = self._pooled(network, factors, opened)
+        wide = {s.group for s in steps if s.group in few and _numbers(network, s.sums) > WIDE}
+        if wide:
+            other = self._pooled(network, factors, opened | wide)
+            if _work(network, self.targets, *other[1:]) < _work(network, self.targets, steps, left):
+                pool, steps, left = other
         batch = {a: t.size(a) for t in pool.values() for a in BATCH if a in t.axes}
         self._refuse_large(network, steps, left, batch)
         return pool, steps
 
-    def _tensor(self, factor: Factor, network: Network) -> Tensor:
-        """A table, with an axis for each member of a group of which nothing is left to sum over."""
+    def _pooled(
+        self, network: Network, factors: Mapping[str, Factor], opened: set[str]
+    ) -> tuple[dict[str, Tensor], list[Collapse], dict[str, Axes]]:
+        """The tables, the groups in their order and what they leave; some groups opened."""
+        pool = {n: self._tensor(f, network, opened) for n, f in factors.items()}
+        axes = {name: t.axes for name, t in pool.items()}
+        return pool, *collapses(network, axes, self.targets, self.evidence)
+
+    def work(self, network: Network) -> int:
+        """About how many multiplications it takes, of all subjects at all settings."""
+        pool, steps = self.laid_out(network)
+        left = {name: tensor.axes for name, tensor in pool.items()}
+        for step in steps:
+            left = {n: a for n, a in left.items() if n not in step.all} | {step.name: step.axes}
+        return _work(network, self.targets, steps, left)
+
+    def _tensor(self, factor: Factor, network: Network, opened: Set[str]) -> Tensor:
+        """A table, with an axis for each member of a group that is opened."""
         tensor = batched(factor.table, (*factor.parents, factor.child))
-        for group in {*network.groups} & {*factor.parents}:
-            members = network.groups[group]
-            if len(members) <= MOST_OPENED and {*members} <= {*self.targets, *self.evidence}:
-                tensor = tensor.opened(group, members)
+        for group in sorted(opened & {*factor.parents}):
+            tensor = tensor.opened(group, network.groups[group])
         for node, state in self.evidence.items():
             tensor = tensor.at(node, state)
         return tensor
@@ -205,9 +230,11 @@ class Plan:
             return None
         seam = {a for n in moving for a in left[n]} | set(self._keep)
         inner = _shared([left[n] for n in fixed], seam)
-        if prod(network.size(a) for a in inner if a not in BATCH) > SEAM:
-            return None
-        return fixed, moving, inner, _shared([left[n] for n in moving], {*inner, *self._keep})
+        joined = _shared([left[n] for n in moving], {*inner, *self._keep})
+        for axes in (inner, joined):
+            if _numbers(network, [a for a in axes if a not in BATCH]) > SEAM:
+                return None
+        return fixed, moving, inner, joined
 
     def _refuse_large(
         self,
@@ -242,6 +269,25 @@ class Plan:
         refuse_contraction([left[n] for n in fixed], inner, sizes)
         refuse_contraction([left[n] for n in moving], joined, sizes)
         refuse_contraction([inner, joined], self._keep, sizes)
+
+
+def _numbers(network: Network, axes: Sequence[str]) -> int:
+    return prod(network.size(a) for a in axes)
+
+
+def _work(
+    network: Network, targets: Sequence[str], steps: Sequence[Collapse], left: Mapping[str, Axes]
+) -> int:
+    """About how many multiplications it is to sum groups out, and to contract what is left."""
+    sizes = {a: network.size(a) for axes in left.values() for a in axes if a not in BATCH}
+    sizes |= {SUBJECT: network.subjects, SETTING: network.settings}
+    out = tuple(t for t in (*BATCH, *targets) if any(t in axes for axes in left.values()))
+    tables = [*left.values()]
+    work = largest(tables, out, sizes, by_elimination(tables, out, sizes))[1]
+    for step in steps:
+        each = prod(sizes[a] for a in step.batch) << len(step.free)
+        work += len(step.tables) * _numbers(network, step.sums) * max(each, A_SUM)
+    return work
 
 
 def _same(one: Sequence[Factor], other: Sequence[Factor]) -> bool:

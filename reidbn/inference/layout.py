@@ -45,6 +45,11 @@ class Collapse:
         return f"<{self.group}>"
 
     @property
+    def all(self) -> tuple[str, ...]:
+        """Every table that it takes."""
+        return (*self.tables, *self.free, *self.inner)
+
+    @property
     def is_plain(self) -> bool:
         """Whether the free members are independent given what is outside."""
         own = {*self.free}
@@ -82,7 +87,7 @@ def collapses(
             return steps, pool
         found = [_collapse(network, group, pool, seen, evidence) for group in waiting]
         best = min(found, key=lambda step: prod(network.size(a) for a in step.sums))
-        for name in (*best.tables, *best.free, *best.inner):
+        for name in best.all:
             del pool[name]
         pool[best.name] = best.axes
         steps.append(best)

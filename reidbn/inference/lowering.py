@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -41,6 +41,7 @@ from reidbn.inference.query import Query
 from reidbn.inference.scopes import GridScope, RowScope
 from reidbn.inference.tensors import BUDGET, DRAWN, rows_of
 from reidbn.inference.ties import worst_of_tied
+from reidbn.inference.together import numbers_together
 
 WHOLE = 1 << 16  # configurations of parents up to which a table that has steps is written whole
 STEPS = 1 << 8  # the same for the exact engine, which is quicker in steps
@@ -357,17 +358,26 @@ class Lowering:
         """Numbers in all tables, of one subject at one setting."""
         return sum(cells(part) for steps in self.parts.values() for part in steps)
 
-    def network(self, subject: Mapping[str, Array], worst: Query | None = None) -> Network:
+    def decided_together(self, leaning: Sequence[str] = ()) -> int:
+        """Numbers that decisions which have to be tried together take, of one subject besides."""
+        if self.wanted is not None and self.wanted.isdisjoint(self.attack.decisions):
+            return 0
+        return numbers_together(self.attack, lambda name: self.variables[name].states, leaning)
+
+    def network(
+        self, subject: Mapping[str, Array], worst: Query | None = None, blocks: int = 1
+    ) -> Network:
         """The network of a block of subjects, given as arrays with one row each.
 
         Decisions of the attacker are in it as his best policy; one that is only local is refused.
         Of policies that are tied it is, where `worst` is asked, that with the highest answer.
+        `blocks` is how many networks, of other people, are to be made.
         """
         network = self.undecided(subject)
         if self.attack.decisions.keys() & network.factors.keys():
             if worst is not None:
-                return worst_of_tied(self._solver(network, subject), worst)
-            return self.decided(network, subject).network
+                return worst_of_tied(self._solver(network, subject, blocks), worst)
+            return self.decided(network, subject, blocks=blocks).network
         return network
 
     def undecided(self, subject: Mapping[str, Array]) -> Network:
@@ -391,11 +401,17 @@ class Lowering:
         )
 
     def decided(
-        self, network: Network, subject: Mapping[str, Array], *, may_be_local: bool = False
+        self,
+        network: Network,
+        subject: Mapping[str, Array],
+        *,
+        may_be_local: bool = False,
+        blocks: int = 1,
     ) -> Solved:
         """The network with what the attacker decides; without tables, by those of another."""
         if self.tables:
-            return replace(self._solver(network, subject), may_be_local=may_be_local).solve()
+            solver = self._solver(network, subject, blocks)
+            return replace(solver, may_be_local=may_be_local).solve()
         nodes = set(self.attack.behind_decisions)
         other = Lowering(self.attack, self.given, validate=self.validate, nodes=nodes)
         found = other.decided(other.undecided(subject), subject)
@@ -404,7 +420,7 @@ class Lowering:
             network = written(network, name, factor.table, factor.act)
         return replace(found, network=network)
 
-    def _solver(self, network: Network, subject: Mapping[str, Array]) -> Solver:
+    def _solver(self, network: Network, subject: Mapping[str, Array], blocks: int) -> Solver:
         def scope(child: Variable, parents: Iterable[str]) -> GridScope:
             met = tuple(self.variables[p] for p in parents)
             found = GridScope(self.attack, child, met, self.parameters, subject)
@@ -426,7 +442,7 @@ class Lowering:
             shape = (1,) * (2 + len(node.parents) - warm.ndim) + warm.shape
             heat[name] = self._checked_heat(name, warm.reshape(shape)[..., None])
         return Solver(self.attack, network, payoffs, heat, self._decider(subject), self.validate,
-                      may_be_local=False)  # fmt: skip
+                      may_be_local=False, blocks=blocks)  # fmt: skip
 
     def _checked_heat(self, name: str, heat: Array) -> Array:
         if self.validate and not (heat >= 0).all():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -28,11 +29,12 @@ from reidbn.cpds.protocol import Array, Ref
 from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import at_once, tell
 from reidbn.inference.asked import Asked
-from reidbn.inference.deciding import Choice, Solved, chance_seen, order_of
+from reidbn.inference.deciding import Choice, Solved, chance_seen
 from reidbn.inference.exact import Plan
 from reidbn.inference.lowering import STEPS, Lowering, subject_values
 from reidbn.inference.network import Network
 from reidbn.inference.policies import as_rules, with_policy
+from reidbn.inference.together import order_of
 from reidbn.late import late
 from reidbn.progress import progress
 from reidbn.whatif.cases import BringsCase, Target, case_of, change, row_by_row
@@ -445,12 +447,13 @@ def decided(case: Asked, *, may_be_local: bool = True) -> Decision:
     found: list[tuple[Solved, dict[str, Array]]] = []
     sizes: list[int] = []
     together = order_of(attack)[1]
-    step = at_once(lowering, count)
-    for start in progress(range(0, count, step), "what the attacker decides"):
+    step = at_once(lowering, count, options=prod(len(d.states) for d in attack.decisions.values()))
+    starts = range(0, count, step)
+    for start in progress(starts, "what the attacker decides"):
         stop = min(start + step, count)
         part = {n: v[start:stop] if len(v) > 1 else v for n, v in columns.items()}
         undecided = lowering.undecided(part)
-        solved = lowering.decided(undecided, part, may_be_local=may_be_local)
+        solved = lowering.decided(undecided, part, may_be_local=may_be_local, blocks=len(starts))
         numbers = _numbers(case, solved)
         for name, choice in solved.choices.items():
             network = solved.network if name in together else undecided
