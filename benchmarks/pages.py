@@ -54,7 +54,9 @@ def pages(folder):
     patients = rb.datasets.synthetic_patients(4_000, seed=1)
     people = rb.read_table(patients, quasi_identifiers=["age", "sex", "state", "race"])
     of = rb.assess("adversary-routes", people, scenario="voter-registration", population=6_900_000)
-    return found | {"adversary-routes, 4,000 people": of.page(folder / "people.html")}
+    return found | {
+        "adversary-routes, 4,000 people": of.page(folder / "people.html", custodian=True)
+    }
 
 
 def looked(browser, path, folder):

@@ -360,10 +360,10 @@ class Result:
         )
 
     @typed
-    def page(self, path: Any, *, ledger: Any = None) -> Any:
+    def page(self, path: Any, *, custodian: bool = False, ledger: Any = None) -> Any:
         """Write an .html file at `path` in which anybody moves the attack, its people behind it.
 
-        An assessment has one, and so has every attack; `ledger` is as in `report`.
+        An assessment has one, and so has every attack; `custodian` and `ledger` are as in `report`.
         """
         raise UsageError(
             f"a {self.kind} has no page in which anybody moves it: such a page holds an attack and "

@@ -36,7 +36,7 @@ def test_how_far_off_an_answer_is_follows_what_is_seen(tmp_path):
     """
     rng = np.random.default_rng(5)
     frame = table(900, seed=5).assign(age=rng.integers(20, 90, 900))
-    result = assessed(frame, KNOWN[1])
+    result = assessed(frame)
     (found,) = run(SEEN, [held_of(result, tmp_path)], tmp_path)
     assert abs(found["none"] - 0.8125 * found["own"]) < 1e-12
     assert (found["settled"], found["marketer"]) == (0, 0)
@@ -84,7 +84,7 @@ def test_the_shell_and_the_page_say_what_was_left_out_as_assess_does(shell, tmp_
     for left in ("race: the table has no race", "party: the table has no party", "looks like races",
                  "is an extrapolation"):  # fmt: skip
         assert any(left in line for line in told), left
-    more = ("--assess", at, *how, "-o", str(path))
+    more = ("--assess", at, *how, "--custodian", "-o", str(path))
     code, said = shell("page", "adversary-routes", *more, "--title", "Request <17>",
                        "--recipient", "the board")  # fmt: skip
     assert code == 0, said
@@ -97,7 +97,7 @@ def test_the_shell_and_the_page_say_what_was_left_out_as_assess_does(shell, tmp_
     held = json.loads(re.search(r'id="held">(.*?)</script>', page)[1])
     own = held["people"]
     assert "party: the table has no party; left out" in own["notes"]
-    assert not any("0.0" in note for note in own["notes"])  # what tells of how many there are
+    assert [f"Note: {note}" for note in own["notes"]] == told[-len(own["notes"]) :]  # in the house
     assert ["birth_year", ["Years"]] in own["known"]
     what = {e["name"]: e["what"] for e in held["stands_on"]}
     assert what["birth_year"].endswith("(column Years)")
@@ -115,7 +115,7 @@ def test_what_a_page_of_people_says_in_several_places_agrees(tmp_path):
     """Answer, bar, box, picture and curve, wherever something is seen or done."""
     rng = np.random.default_rng(5)
     frame = table(2_400, seed=5).assign(age=rng.integers(20, 90, 2_400))
-    path = assessed(frame, KNOWN[1]).page(tmp_path / "page.html")
+    path = assessed(frame, KNOWN[1]).page(tmp_path / "page.html", custodian=True)
     with Browser() as browser:
         browser.open(path)
         bars = {}

@@ -27,7 +27,8 @@ _TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "le
         "reidbn page breakfast -o breakfast.html",
         "reidbn page adversary-routes --set p_m=1 -o routes.html",
         "reidbn page leak-single identified=yes --given in_leak=yes -o leak.html",
-        "reidbn page adversary-routes --assess table.csv --qi age,sex,race --population 6900000",
+        "reidbn page adversary-routes --assess table.csv --qi age,sex,race --population 6900000"
+        " --custodian",
     )
 )
 @asks
@@ -38,6 +39,7 @@ _TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "le
 @of_people
 @click.option("--title", metavar="TEXT", default="", help="What it was made for: stands on top.")
 @click.option("--recipient", metavar="TEXT", help="Who receives the data, as the page states it.")
+@click.option("--custodian", is_flag=True, help="Exact counts: your own page, of the house.")
 @click.option(
     "--ledger",
     type=FILE,
@@ -49,7 +51,7 @@ def page(asked: Call, output: str | None, assess: str | None, title: str, **tabl
 
     One HTML file of under 300 kB, which asks nothing of any network. QUESTION is the first that it
     answers; --set, --given and --do are where it starts. With --assess the people of a table stand
-    behind it, as rounded cells that may leave the house.
+    behind it: in tens where the page may leave the house, exactly with --custodian.
     """
     from reidbn.inference.answers import load_attack
 
@@ -72,7 +74,8 @@ def page(asked: Call, output: str | None, assess: str | None, title: str, **tabl
         people = _people(asked, assess, table)
         result = _of_people(model, people, asked, table)
         context = {"recipient": table["recipient"]} if table["recipient"] else {}
-        path = result.page(place, title=title, context=context, ledger=table["ledger"])
+        path = result.page(place, title=title, context=context, custodian=table["custodian"],
+                           ledger=table["ledger"])  # fmt: skip
         notes = {"notes": [*people.notes, *result.notes]}
         if not asked.as_json:
             say_about(people)

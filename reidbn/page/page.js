@@ -1024,13 +1024,14 @@
     pasted.addEventListener("keydown", e => { if (e.key === "Enter") take(); });
     $("own").append(make("div", {class: "row take"}, make("label", {for: "pasted", text: words.paste}), pasted, make("button", {text: words.open, onclick: take})));
     $("made").textContent = say("made", {name: held.name, print: held.print});
-    $("sealed").textContent = held.people ? words.sealed_people : words.sealed;
+    $("sealed").textContent = ofTheHouse ? words.sealed_own : held.people ? words.sealed_people : words.sealed;
   }
 
   // -- people ---------------------------------------------------------------------------------------------------------
 
   const counted = held.people ? held.people.cells.reduce((n, c) => n + (c.low + c.high) / 2, (held.people.rest[0] + held.people.rest[1]) / 2) : 0;
-  const about = () => whole(Math.floor(counted / 10) * 10);
+  const ofTheHouse = Boolean(held.people && held.people.custodian);
+  const about = () => whole(ofTheHouse ? counted : Math.floor(counted / 10) * 10);
   const inside = new Set(held.people ? held.people.inside : []), faces = new Set(held.people ? held.people.faces : []);
   const hides = name => inside.has(name) && !faces.has(name);
   const locked = new Set(held.people ? held.people.locked : []);
@@ -1045,9 +1046,9 @@
     parts.levelSaid = make("p", {class: "sentence secret"});
     $("people").hidden = false;
     $("people").append(make("h2", {id: "people-title", text: say("people", {people: about()})}),
-      make("p", {class: "help", text: say("people_of_table", {people: about(), known: listed(p.known.map(named))})}),
+      make("p", {class: "help", text: say(ofTheHouse ? "people_of_table_own" : "people_of_table", {people: about(), known: listed(p.known.map(named))})}),
       ...p.notes.map(text => make("p", {class: "help assumed", text: say("note", {text})})),
-      make("p", {class: "help on-screen", text: say("people_help", {cells: p.cells.length, least: p.least, error: points(p.error)})}),
+      make("p", {class: "help on-screen", text: say(ofTheHouse ? "people_help_own" : "people_help", {cells: p.cells.length, least: p.least, error: points(p.error)})}),
       parts.chart, make("div", {class: "row"}, make("label", {for: "level", text: words.threshold}), parts.level,
         ...[0.05, 0.09, 0.33].map(x => make("button", {text: String(x), onclick: () => setLevel(x)}))),
       parts.levelSaid, parts.rule = make("p", {class: "note secret"}), make("p", {class: "note", text: p.rule}));

@@ -7,8 +7,12 @@ person, and nothing that the page moves changes these.  With the law of everybod
 
 is exact at every slider, for what is seen and what is done.  A person is counted in a cell of a
 grid that no data decide on; its edges below a tenth are those of the class sizes that counts are
-told at (release/counts.py).  Cells of fewer than ten are one rest, the others are told as counts
-that leave the house, and each stands for the middle of its cell.  This holds at every setting:
+told at (release/counts.py).  Outwards cells of fewer than ten are one rest, the others are told in
+tens, and each stands for the middle of its cell.  So a page leaves the house where everything is
+known for sure and that rest is under ten itself: a programme in whole numbers narrows no cell then
+(tests/test_page_read.py).  With a rest of 18 in two cells, there are nine in each; and under
+chances a cell says in which of nested classes its people stand.  The custodian's own page has every
+cell, its exact count and mean law.  This holds at every setting:
 
     |mean by the page - mean| <= 1/2 sum_f |page's mean law - mean law|(f)                (2)
 
@@ -24,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +44,7 @@ from reidbn.inference.query import Query
 from reidbn.microdata.table import People
 from reidbn.page.closed import Json
 from reidbn.population.cautious import is_uncompared
-from reidbn.release.counts import BASE, Tens, down, told
+from reidbn.release.counts import BASE, Tens, down
 from reidbn.report.telling import FEWEST, Telling
 from reidbn.report.thresholds import rule
 
@@ -58,7 +63,6 @@ CLASSES = (999, 499, 199, 99, 49, 19, 9)
 GRIDS = ((20_000, 24), (3_000, 16), (1_000, 12), (0, 6))
 """From so many people on: parts into which the rest of 0 to 1 is cut.  What the people are like has
 no say in it: a grid that followed them would tell of them (whole tens, as people are told)."""
-LEAST_KEPT = 0.8  # of people in cells of ten or more
 _MADE_UP = 256  # people on whom it is looked at what the attack's tables allow
 _RUNGS = (0.001, 0.0015, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15,
           0.2, 0.3, 0.5, 1.0)  # fmt: skip
@@ -101,6 +105,8 @@ class Behind:
     """Which model of the population says who is unique in it, and for how many people."""
     is_sure: bool = False
     """Whether the attacker knows all columns of everybody."""
+    custodian: bool = False
+    """Whether these are exact counts, which stay in the house."""
 
     def columns(self) -> Json:
         """What the table says of each person, as the attack reads it."""
@@ -134,11 +140,12 @@ class Behind:
             "notes": [*self.notes],
             "rule": _of_a_release(),
             "is_sure": self.is_sure,
+            "custodian": self.custodian,
         }
 
 
-def behind(result: Assessment) -> Behind:
-    """The people of an assessment, as rounded cells of their frontier's law."""
+def behind(result: Assessment, *, custodian: bool = False) -> Behind:
+    """The people of an assessment, as cells of their frontier's law; exact for the custodian."""
     result.refuse_part("a page")
     if result.inputs.method != "exact":
         raise UsageError('a page is worked out exactly: assess with method="exact"')
@@ -149,14 +156,11 @@ def behind(result: Assessment) -> Behind:
             f"{attack.name}: its attacker decides anew for every person, which a page of people "
             f"cannot show; a page of the model alone, attack.page(path), shows it for one"
         )
-    _refuse_what_was_counted(result)
+    if not custodian:
+        _refuse_outward(result)
     frontier = _plain(attack).frontier()
     if not frontier.faces:
         raise UsageError(f"{attack.name}: nothing that a table says reaches its questions")
-    if len(result) < FEWEST:
-        raise UsageError(
-            f"a page shows {FEWEST} people or more, and here are fewer: fewer are told nothing of"
-        )
     if result.classes.rows * result.classes.subsets > MOST_NUMBERS:
         raise TooLarge(
             "a page of so many people and subsets would take too long; assess a sample of the "
@@ -164,29 +168,52 @@ def behind(result: Assessment) -> Behind:
         )
     laws = _laws(case, frontier)
     grid = next(parts for least, parts in GRIDS if len(laws) >= least)
-    if _kept(laws, grid) < LEAST_KEPT:
-        raise UsageError(
-            f"too many people of this table are unlike all others in what the attack makes of "
-            f"them: fewer than {LEAST_KEPT:.0%} stand in cells of {BASE} or more. Know attributes "
-            f"together, or leave some out"
-        )
     scenario = result.inputs.scenario
-    found = _told(case, scenario.title or scenario.name, frontier, laws, grid)
+    tell = _exactly if custodian else _told
+    found, telling = (
+        tell(case, scenario.title or scenario.name, frontier, laws, grid),
+        (Telling(custodian=custodian)),
+    )
     return replace(
         found, story=" ".join(story(result)), stands_on=register(result), knows=_knows(scenario),
         known=tuple((p.label, tuple(p.columns)) for p in result.groups.placed),
-        notes=tuple(Telling().notes(result.notes)), by_model=_by_model(result),
-        is_sure=result.groups.is_sure,
+        notes=tuple(telling.notes(result.notes)), by_model=_by_model(result, telling),
+        is_sure=result.groups.is_sure, custodian=custodian,
     )  # fmt: skip
 
 
-def _by_model(result: Assessment) -> str:
+def _refuse_outward(result: Assessment) -> None:
+    """Raise where a page of these people may not leave the house."""
+    if not result.groups.is_sure:
+        raise in_the_house(
+            "what an attacker knows has chances here, and nothing proves that a reader of the "
+            "page makes no small count out of its cells: each says in which of nested classes its "
+            "people stand"
+        )
+    if len(result) < FEWEST:
+        raise in_the_house(
+            f"a page shows {FEWEST} people or more, and here are fewer: fewer are told nothing of"
+        )
+    _refuse_what_was_counted(result)
+
+
+def in_the_house(why: str) -> UsageError:
+    """Why a page does not leave, and the one that may be made in its place."""
+    return UsageError(
+        f"{why}. custodian=True writes your own page, which stays in the house; of the model alone "
+        f"attack.page(path) leaves it",
+        in_shell=f"{why}. --custodian writes your own page, which stays in the house; without "
+        f"--assess the page of the model alone leaves it",
+    )
+
+
+def _by_model(result: Assessment, telling: Telling) -> str:
     """Whose word it is who is unique in the population, by numbers that are told anyway."""
     if result.population is None or not isinstance(result.table, People):
         return ""
     n, told_of = len(result), result.population.population
     is_whole = result.table.whole.share_kept == 1
-    people = Telling().population(told_of, n, is_whole=is_whole)
+    people = telling.population(told_of, n, is_whole=is_whole)
     found = (
         f"an estimate by the population model {result.population.model}, for a population of "
         f"{people:,.0f} people from whom the table was drawn (a number that was said, and not "
@@ -228,9 +255,9 @@ def _refuse_what_was_counted(result: Assessment) -> None:
     own, said = result.inputs.attack.parameters, {*result.inputs.set, *result.inputs.scenario.set}
     for name, p in result.attack.parameters.items():
         if name in own and name not in said and own[name] != p:
-            raise UsageError(
+            raise in_the_house(
                 f"{result.attack.name}: {name} was counted in the table, and a page would tell it "
-                f"exactly; set={{...}} says a number of your own"
+                f"exactly; set= says a number of your own"
             )
 
 
@@ -306,38 +333,59 @@ def _placed(laws: Array, grid: int) -> NDArray[np.intp]:
     return np.clip(np.searchsorted(edges, laws + 1e-12, side="right") - 1, 0, len(edges) - 2)
 
 
-def _kept(laws: Array, grid: int) -> float:
-    """The share of people in cells of ten or more."""
-    _, counts = np.unique(_placed(laws, grid), axis=0, return_counts=True)
-    return float(counts[counts >= BASE].sum() / counts.sum())
-
-
 def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int) -> Behind:
-    cells, counts = np.unique(_placed(laws, grid), axis=0, return_counts=True)
+    """Cells of ten people or more as they may leave the house."""
+    cells, counts, _ = _in_cells(laws, grid)
     large = counts >= BASE
-    cells, counts, few = cells[large], counts[large], int(counts[~large].sum())
-    if len(counts) > MOST_CELLS:
-        raise TooLarge(
-            f"the table's people stand in {len(counts)} cells: more than the {MOST_CELLS} that a "
-            f"page holds; know attributes together, or leave some out"
+    if not large.any() or counts[~large].sum() >= BASE:
+        raise in_the_house(
+            f"{BASE} people or more of this table stand in cells of fewer than {BASE} who are "
+            f"alike in what the attack makes of them, and how many they are together would tell "
+            f"of each cell: make the table coarser (generalise=), or leave columns out"
         )
-    order = np.lexsort(cells.T)
-    cells, counts = cells[order], counts[order]
-    parts = [*map(int, counts), *([few] if few >= BASE else [])]
-    chain: list[Any] = Telling().in_chain(parts)
-    outward = tuple(c if isinstance(c, Tens) else told(c) for c in chain)
+    cells, counts = cells[large], counts[large]
+    outward: list[Any] = Telling().in_chain([*map(int, counts)])
     edges = _edges(grid)
     low, high = edges[cells], edges[cells + 1]
     middle = np.where(cells == 0, high / 3, (low + high) / 2)
     middle[:, ~_possible(case, frontier, laws)] = 0
     middle = np.round(middle / middle.sum(axis=1, keepdims=True), 6)
     middle[np.arange(len(middle)), middle.argmax(axis=1)] += 1 - middle.sum(axis=1)
-    rest = outward[len(counts)] if few >= BASE else Tens(0, BASE - 1)
     found = Behind(
-        case, scenario, frontier, outward[: len(counts)], rest, middle, cells, edges, 0.0, "", ()
+        case, scenario, frontier, tuple(outward), Tens(0, BASE - 1), middle, cells, edges, 0.0, "",
+        (),
+    )  # fmt: skip
+    return replace(found, error=_up(_off(found, laws), down(len(laws))))
+
+
+def _exactly(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int) -> Behind:
+    """Every cell with its count and the mean law of its people."""
+    cells, counts, of = _in_cells(laws, grid)
+    mean = np.stack([np.bincount(of, law, len(counts)) / counts for law in laws.T], axis=1)
+    found = Behind(
+        case, scenario, frontier, tuple(Tens(int(c), int(c)) for c in counts), Tens(0, 0), mean,
+        cells, _edges(grid), 0.0, "", (),
+    )  # fmt: skip
+    return replace(found, error=ceil(1e9 * _off(found, laws) + 1) / 1e9)
+
+
+def _in_cells(laws: Array, grid: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
+    """The cells in which somebody stands, how many do, and in which one each of them."""
+    cells, of, counts = np.unique(
+        _placed(laws, grid), axis=0, return_inverse=True, return_counts=True
     )
-    off = 0.5 * float(np.abs(found.mean - laws.mean(axis=0)).sum())
-    return replace(found, error=_up(off, down(len(laws))))
+    if len(counts) > MOST_CELLS:
+        raise TooLarge(
+            f"the table's people stand in more cells than the {MOST_CELLS} that a page holds; know "
+            f"attributes together, or leave some out"
+        )
+    order = np.lexsort(cells.T)
+    return cells[order], counts[order], np.argsort(order)[of.ravel()]
+
+
+def _off(found: Behind, laws: Array) -> float:
+    """(2) of the mean law by the cells."""
+    return 0.5 * float(np.abs(found.mean - laws.mean(axis=0)).sum())
 
 
 def _up(error: float, people: int) -> float:

@@ -74,20 +74,32 @@ def page_of_people(
     *,
     title: str = "",
     context: Mapping[str, str] | None = None,
+    custodian: bool = False,
     ledger: str | Path | None = None,
 ) -> Path:
     """Write a page, the .html file at `path`, in which anybody moves the attack of these people.
 
-    The people stand in it as rounded cells that may leave the house (people.py): their mean chance
-    and how many are above a threshold follow every slider, each with how far off it may be.
+    The people stand in it as cells of those who are nearly alike to the attack (people.py): their
+    mean chance and how many are above a threshold follow every slider, each with how far off it may
+    be.  A page whose cells are told in tens may leave the house, where a reader can make no small
+    count of them: everything is known for sure, and fewer than ten people stand in small cells.
+    With `custodian` it is your own, with exact counts of whatever is known: it says that it stays
+    in the house.
     `title` (the request, the table) and `context`, which says who receives the data (recipient,
     purpose, ...), stand on top, also in print: the page knows no other name of a table.
     `ledger`: a file that knows what was released, as for a report; of a table fewer than ten people
     apart from one in it, the page of that one is written again.
     """
     place = _place(path)
-    people = behind(result)
-    case, seal = people.case, seal_of(result, None, custodian=False)
+    if custodian and ledger is not None:
+        raise UsageError(
+            "a ledger is of what leaves the house, and custodian=True writes what stays in it: "
+            "leave one of them out",
+            in_shell="a ledger is of what leaves the house, and --custodian writes what stays in "
+            "it: leave one of them out",
+        )
+    people = behind(result, custodian=custodian)
+    case, seal = people.case, seal_of(result, None, custodian=custodian)
     start = Start(dict(case.settings), dict(case.laid), dict(case.query.do), None)
     asked = {"title": title, "context": context_of(context)}
 
@@ -96,7 +108,7 @@ def page_of_people(
         return sealed(written(case.attack, held, asked), seal)
 
     if ledger is None:
-        return write_text(text(), place)
+        return write_text(text(), place, of_people=custodian)
     found = released(
         ledger, _PAGE, result, {"page": "people", **asked}, Telling(),
         lambda: ({_PAGE: text()}, 1, (0, 0)),

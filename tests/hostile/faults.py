@@ -39,9 +39,7 @@ def writers():
     assessed, table = found["Assessment"], rb.read_table(wrong_calls.frame(), **wrong_calls.ROLES)
     many = rb.datasets.synthetic_patients(400, seed=1)
     alike = rb.read_table(many, quasi_identifiers=["sex", "race"])
-    behind = rb.assess(
-        "adversary-routes", alike, population=10_000, known={"sex": 0.5, "race": 0.5}
-    )
+    behind = rb.assess("adversary-routes", alike, population=10_000)
     plan = rb.recommend(table, target="k=2", suppress_at_most=0.5)
     sparse = rb.read_sparse(rb.datasets.synthetic_ehr(30, seed=1).table.iloc[:, :8])
     linked = rb.linkage(sparse, facts=[1, 2], draws=50)
