@@ -61,7 +61,7 @@ def test_the_worst_of_tied_policies_is_that_of_all_policies_there_are():
 @pytest.mark.slow
 @pytest.mark.parametrize("decisions", [1, 2, 3])
 def test_the_worst_of_tied_policies_is_that_of_all_policies_there_are_of_many(decisions):
-    assert against_every_policy(150, seed=40 + decisions, decisions=decisions)[0] >= 15
+    assert against_every_policy(150, seed=40 + decisions, decisions=decisions)[0] >= 10
 
 
 def run(*words, capsys):
@@ -138,6 +138,28 @@ def test_what_stays_under_a_limit_does_so_under_every_tied_policy(tmp_path):
     for ask in (rb.tornado, rb.whatif.sobol, rb.whatif.uncertainty):
         with pytest.warns(rb.errors.ReidbnWarning, match="the highest is 0.25"):
             ask(str(file), "risk")
+
+
+@pytest.mark.filterwarnings("ignore::reidbn.errors.ReidbnWarning")
+def test_chances_above_and_crossings_are_of_the_worst_of_tied_policies(tmp_path):
+    """By phone the answer is p/2, on the web, which is taken, p/4: P(above .2) was .2 for .6."""
+    file = tmp_path / "swept.yaml"
+    file.write_text(SWEPT)
+    found = rb.whatif.uncertainty(str(file), "risk", over=["p"], thresholds=[0.2], draws=20_000)
+    assert found.above[0.2].value == pytest.approx(0.6, abs=0.02)
+    assert found.mean == pytest.approx(0.25, abs=1e-6)
+    assert "every figure here is of the policy with the highest answer" in str(found)
+    each = rb.whatif.subject_uncertainty(str(file), "risk", over=["p"])
+    assert each["mean"].tolist() == pytest.approx([0.25], abs=1e-6)
+    bars = rb.tornado(str(file), "risk", threshold=0.2)
+    assert bars["p"].crossings == pytest.approx((0.4,), abs=1e-6)
+    assert (bars["p"].at_high, bars.answer) == (0.5, 0.25)
+    # a fee at which the web pays less: no tie where it stands, and none but at one value
+    for fee, mean in ((4, 0.125), (6, 0.25)):
+        found = rb.whatif.uncertainty(str(file), "risk", over=["p"], set={"fee": fee})
+        assert found.mean == pytest.approx(mean, abs=1e-12)
+        assert (found.method, "highest answer" in str(found)) == ("exact", False)
+    assert rb.tornado(str(file), "risk", set={"fee": 4})["fee"].highest == 0.25
 
 
 OF_PEOPLE = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -38,19 +39,43 @@ def say_tied(case: Asked) -> bool:
 
     Of a table it is said without a number: notes leave the house.  True where there is another.
     """
+    is_tied, text = _tied(case)
+    if text:
+        aside("tied", 1.0, text)
+    return is_tied
+
+
+def _tied(case: Asked) -> tuple[bool, str]:
+    """Whether policies are tied, and what to say where another has a higher answer, or may have."""
     names = tied(case.attack, case.settings, case.subject, case.query.do) if case.decides else ()
     if not names:
-        return False
+        return False, ""
     text = tied_in_words(names)
     try:
         worst = worst_answers(case)
     except (UsageError, TooLarge):  # which of them has the highest is not told, that they are is
-        aside("tied", 1.0, text)
-        return True
-    if worst is not None:
-        told = case.count == 1 and case.query.scale is None
-        aside("tied", 1.0, text + (f"; the highest is {worst.max():.6g}" if told else ""))
-    return True
+        return True, text
+    if worst is None:
+        return True, ""
+    told = case.count == 1 and case.query.scale is None
+    return True, text + (f"; the highest is {worst.max():.6g}" if told else "")
+
+
+def of_worst(case: Asked, looked: Iterable[Settings]) -> Asked:
+    """The case under that of the tied policies which has the highest answer, and a word of it.
+
+    Ties are looked for where the case stands, and at the settings that are `looked` at.
+    """
+    if not case.decides or case.worst:
+        return case
+    text = _tied(case)[1]
+    if all(worst_answers(case, at) is None for at in ({}, *looked)):
+        if text:
+            aside("tied", 1.0, text)
+        return case
+    text = text or f"{TIED}at some values options are worth the same to the attacker"
+    aside("tied", 2.0, f"{text}; every figure here is of the policy with the highest answer")
+    return replace(case, worst=True)
 
 
 def tied_in_words(names: tuple[str, ...], *, is_highest: bool = False) -> str:

@@ -21,6 +21,8 @@ from reidbn.report.summary import Summary
 from reidbn.report.telling import NOT_TOLD, Telling
 from reidbn.report.thresholds import Judged, changes, tells_changes, written_alike
 from reidbn.whatif.curve import one_at_a_time, takes_whole_numbers
+from reidbn.whatif.scan import worst_along
+from reidbn.whatif.sensitivity import spans
 from reidbn.whatif.tornado import Bar, tornado
 
 if TYPE_CHECKING:
@@ -55,7 +57,9 @@ def sensitivity(
         limit, measure = rule.limit.value, rule.limit.measure
         statistic = "max" if rule.is_public else "mean"
     if measure in result.questions:
-        bars, flips = _bars(_Moved(result, measure, statistic, telling), limit)
+        case = result.whatif_case(measure)
+        case = worst_along(case, {n: case.parameter(n).range for n in spans(case, None)})
+        bars, flips = _bars(_Moved(result, case, measure, statistic, telling), limit)
         shown.insert(1, bars)
         bullets += flips
     bullets += [
@@ -130,13 +134,10 @@ class _Moved(NamedTuple):
     """A measure over people, where one parameter takes other values."""
 
     result: Assessment
+    case: Asked
     measure: str
     statistic: str
     telling: Telling
-
-    @property
-    def case(self) -> Asked:
-        return self.result.whatif_case(self.measure)
 
     def at(self, points: dict[str, Array]) -> dict[str, list[Array]]:
         """The risk of everybody where each parameter in turn takes its points."""

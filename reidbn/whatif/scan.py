@@ -22,10 +22,12 @@ from reidbn.attack.scenario import Scenario
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
+from reidbn.inference.worst import of_worst
 from reidbn.whatif.cases import Change, change
 from reidbn.whatif.curve import takes_whole_numbers
 
 Function = Callable[[Array], Array]
+LOOKED_TIED = 33  # values at which ties between policies are looked for
 REFINE = 17  # points per refinement: each one shrinks the interval eight- to sixteen-fold
 FINEST = 1e-13  # of the range: where refinement of real numbers ends
 Looked = list[tuple[Array, Array]]  # points and the values there
@@ -41,6 +43,13 @@ def spread(low: float, high: float, count: int, *, integer: bool) -> Array:
         return np.arange(low, high + 1, dtype=float)
     points = np.linspace(low, high, max(count, 2))
     return np.unique(np.rint(points)) if integer else np.unique(points)
+
+
+def worst_along(case: Asked, ranges: Mapping[str, tuple[float, float]]) -> Asked:
+    """The case of the worst of tied policies, where any are tied along one of these ranges."""
+    points = {n: spread(low, high, LOOKED_TIED, integer=case.parameter(n).is_integer)
+              for n, (low, high) in ranges.items()}  # fmt: skip
+    return of_worst(case, ({name: at} for name, at in points.items()))
 
 
 def near_the_ends(low: float, high: float) -> Array:

@@ -15,10 +15,10 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.asked import Asking, Values
 from reidbn.inference.network import Array
 from reidbn.inference.query import Scale
-from reidbn.inference.worst import say_tied
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, check_mean, outside
 from reidbn.whatif.curve import Response, one_at_a_time, responses
+from reidbn.whatif.scan import worst_along
 from reidbn.whatif.sensitivity import Line, base_answers, spans
 from reidbn.whatif.solve import Level, level
 from reidbn.whatif.summaries import summary
@@ -186,20 +186,19 @@ def tornado(
         _check_threshold(threshold)
     else:
         threshold = check_mean(scale, statistic, threshold, "threshold")
-    own = base_answers(case)
-    say_tied(case)
-    answers = own.probability
     wanted = spans(case, over)
     if over is None:  # derived numbers too, each by itself, while what it stands on stays
         wanted |= dict.fromkeys(n for n in case.attack.settable if n not in case.parameters)
     ranges = {n: ends or case.parameter(n).range for n, ends in wanted.items()}
     varied = [n for n, (low, high) in ranges.items() if low < high]
+    case = worst_along(case, {n: ranges[n] for n in varied})
+    own = base_answers(case)
     found = responses(case, varied, {n: ranges[n] for n in varied})
     for response in found.values():
         response.check(np.array([response.base]), own)
     ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
     bars = [_bar(r, ends[n], threshold, statistic) for n, r in found.items()]
-    answer = summary(statistic)(answers, case.weights)
+    answer = summary(statistic)(own.probability, case.weights)
     found_tornado = Tornado(
         attack=case.attack.name,
         question=case.query.describe(),
