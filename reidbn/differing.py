@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -100,6 +100,9 @@ def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
         for name in both:
             least = 0 if kind == "levels" else None
             found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
+    exactly = [made.get("asked_fingerprint") for made in (first, second)]
+    if exactly[0] == exactly[1] is not None:
+        found.pop("facts known", None)  # the same ones by other names
     return found
 
 
@@ -116,15 +119,52 @@ def _say_of_what_is_known(
     found: dict[str, str], one: Mapping[str, Any], two: Mapping[str, Any]
 ) -> None:
     """Each change once: a chance, what nobody knows, what is left out of a scenario, columns."""
-    found |= (chances := _of_chances(one.get("chances", {}), two.get("chances", {})))
-    if chances or {"unknown", "known columns"} & {*found}:
-        found.pop("known", None)
+    first, second = (content.get("chances") or {} for content in (one, two))
+    for columns in {*first} & {*second}:  # what a chance is says more than what it was set to
+        found.pop(first[columns][0], None)
+        found.pop(second[columns][0], None)
+    found |= (chances := _of_chances(first, second))
     made = [{**c, **(c.get("provenance") or {})} for c in (one, two)]
     words = {"unknown": "unknown", "without": "without", "known columns": "on"}
-    apart = {n: {*(made[0].get(w) or ())} ^ {*(made[1].get(w) or ())} for n, w in words.items()}
+    sets = [{n: {*(m.get(w) or ())} for n, w in words.items()} for m in made]
+    both = _to_nobody(sets, (first, second))
+    apart = {n: sets[0][n] ^ sets[1][n] for n in words}
+    for what in {*words} & {*found}:
+        if not apart[what]:
+            found.pop(what)
+        elif both:
+            found |= _apart(what, *(sorted(each[what]) for each in sets))
     for what, other in combinations(words, 2):
         if what in found and apart[other] <= apart[what]:
             found.pop(other, None)
+    if any(m.get("population") is not None for m in made):
+        found |= {f"of {c}": f"{c}: known to nobody in both, and the population is estimated "
+                  f"{'with it -> without it' if which else 'without it -> with it'}"
+                  for c, which in both.items()}  # fmt: skip
+    for columns in sorted({*second} - {*first}):
+        name, chance = second[columns]
+        if "unknown" in found and columns in sets[0]["unknown"] and chance != 1:
+            found |= _apart(name, None, chance)
+    if chances or {"unknown", "known columns", "together", "facts known"} & {*found}:
+        found.pop("known", None)
+    if "facts known" in found:
+        found.pop("exactly", None)
+
+
+def _to_nobody(
+    sets: Sequence[dict[str, set[str]]], chances: Sequence[Mapping[str, Any]]
+) -> dict[str, bool]:
+    """Columns of a chance of 0 in one of two results that are said to be unknown in the other, and
+    whether that is the second: nobody knows them in either, and so it stands in the sets.
+    """
+    found: dict[str, bool] = {}
+    for i, (own, other) in enumerate((sets, sets[::-1])):
+        for column in {c for c, (_, chance) in chances[i].items() if chance == 0}:
+            if column in other["unknown"] - other["known columns"]:
+                own["known columns"].discard(column)
+                own["unknown"].add(column)
+                found[column] = i == 0
+    return found
 
 
 UNTOLD = "worded alike; whether exactly the same was asked is not told in a rounded file"

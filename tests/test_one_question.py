@@ -86,3 +86,135 @@ def test_a_chance_that_all_share_is_suppressed_with_them(people):
     alone = rb.leak.assess(people.suppress(2), leaked=30, known={"age": 0.3, "sex": 0.5})
     assert (left.risk == alone.risk).all()
     assert left.identity == alone.identity
+
+
+# -- assessments -----------------------------------------------------------------------------------
+
+
+ALONE = """\
+schema_version: 1
+name: alone
+subject:
+  class_size: {per: known, unit: records, range: [1, 1000000]}
+groups:
+  known: {members: [knows_a, knows_b], probability: 0.5, source: assumption}
+nodes:
+  right_guess: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+questions:
+  risk: {target: right_guess=yes}
+"""
+COUNTED = ALONE.replace(
+    "questions:",
+    """\
+  enough: {parents: [known], cpd: {kind: threshold, at_least: 2}, source: assumption}
+  named: {parents: [enough, right_guess], cpd: {kind: and}}
+questions:""",
+).replace("right_guess=yes", "named=yes")
+
+
+def assessed(people, known, **asked):
+    return rb.assess("adversary-routes", people, known=known, population=20_000, **asked)
+
+
+@pytest.mark.parametrize(("one", "two"), [*SAME[:5], *SAME[7:9]])
+def test_an_assessment_is_one_question_however_it_was_said(people, one, two):
+    unknown = [] if "race" in [*one, *two] else ["race"]
+    first, second = (assessed(people, known, unknown=unknown) for known in (one, two))
+    words, difference = apart(first, second)
+    assert difference < 1e-12
+    assert not words
+
+
+def test_a_chance_of_zero_and_unknown_are_one_question_and_what_differs_says_why(people):
+    before = assessed(people, {"age": 0.3, "sex": 0.5, "race": 0.6})
+    said = assessed(people, {"age": 0, "sex": 0.5, "race": 0.6})
+    unknown = rb.what_if(before, unknown="age")
+    named = assessed(people, {"sex": 0.5, "race": 0.6}, unknown="age")
+    for other in (unknown, named):
+        assert apart(said, other) == ([], 0)
+    assert unknown.changed == ("unknown: nothing -> age",)
+    estimate = "age: known to nobody in both, and the population is estimated with it -> without it"
+    put = rb.what_if(before, set={"p_knows_age": 0})
+    assert put.changed == ("p_knows_age: 0.3 -> 0",)
+    assert [estimate in words for words in apart(put, said)[0]] == [True]
+    assert [estimate[:50] in words for words in apart(said, put)[0]] == [True]
+    # where no population is estimated, nobody knows it in either, and that is all
+    alone = [
+        rb.assess(rb.loads(ALONE), people, known={"age": p, "sex": 0.5, "race": 1})
+        for p in (0.3, 0)
+    ]
+    assert apart(rb.what_if(alone[0], set={"p_knows_age": 0}), alone[1]) == ([], 0)
+
+
+def test_what_is_known_again_says_its_chance(people):
+    before = assessed(people, {"age": 0.3, "sex": 0.5, "race": 0.6})
+    gone = rb.what_if(before, unknown="age")
+    again = rb.what_if(gone, known={"age": 0.2, "sex": 0.5, "race": 0.9})
+    assert again.changed == (
+        "unknown: age -> nothing", "p_knows_race: 0.6 -> 0.9", "p_knows_age: nothing -> 0.2",
+    )  # fmt: skip
+
+
+def test_a_group_is_not_its_columns_where_it_counts_how_many_are_known(people):
+    """Two of three known are enough: a pair that is learnt together is one."""
+    pair, each = {"g": (["age", "sex"], 1), "race": 0.4}, {"age": 1, "sex": 1, "race": 0.4}
+    counted = [rb.assess(rb.loads(COUNTED), people, known=known) for known in (pair, each)]
+    words, difference = apart(*counted)
+    assert difference > 0.01
+    assert words
+    alone = [rb.assess(rb.loads(ALONE), people, known=known) for known in (pair, each)]
+    assert apart(*alone) == ([], 0)
+
+
+def test_one_account_for_all_is_said_as_that(people):
+    before = rb.assess(
+        "adversary-routes", people, scenario="social-media", population=20_000,
+    )  # fmt: skip
+    after = rb.what_if(before, together=True)
+    assert apart(before, after)[1] > 0
+    assert after.changed == ("together: no -> yes",)  # no chance of an attribute was raised
+    assert rb.what_if(after, together=True).changed == ()
+
+
+# -- facts of a sparse table -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sparse():
+    rng = np.random.default_rng(0)
+    names = ["age", "sex", "race", "town"]
+    table = pd.DataFrame(
+        {name: rng.integers(1, n, 40) for name, n in zip(names, (9, 3, 4, 6), strict=True)}
+    )
+    table["age"] = table["age"].astype(float)
+    tags = ["public basic", "public basic", "basic", "public"]
+    features = {"feature": names, "section": ["person"] * 3 + ["home"], "tags": tags}
+    return rb.read_sparse(table, features=pd.DataFrame(features))
+
+
+def test_an_attack_on_a_sparse_table_says_which_facts_may_be_known(sparse):
+    def asked(known):
+        return rb.assess("linkage", sparse, known=known)
+
+    public = asked("public")
+    for known in (["public"], ["town", "age", "sex"], ["age", "sex", "town"]):
+        assert apart(public, asked(known)) == ([], 0)
+    other = rb.what_if(public, known=["basic"])
+    assert other.changed == ("facts known: any of public -> any of basic",)
+    every = rb.what_if(public, known=["public", "basic"])
+    assert every.changed == ("facts known: any of public -> any of basic, public",)
+    assert apart(every, asked("random")) == ([], 0)
+    named = rb.what_if(public, scenario="any-facts")
+    assert named.changed == (
+        "scenario: known -> any-facts", "facts known: any of public -> any of the person's",
+    )  # fmt: skip
+
+
+def test_no_noise_is_no_change(sparse):
+    before = rb.assess("linkage", sparse)
+    assert rb.what_if(before, noise=0).changed == ()
+    noisy = rb.what_if(before, noise=0.2)
+    none = rb.what_if(noisy, noise=0)
+    assert none.changed[-1] == "noise: 0.2 of numbers, 0 years -> none"
+    assert apart(before, none) == ([], 0)
+    assert none.remarks() == before.remarks()

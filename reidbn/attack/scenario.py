@@ -138,7 +138,7 @@ class SparseKnown:
     @property
     def in_words(self) -> str:
         """What may be known."""
-        return f"any of {', '.join(self.known)}" if self.known else "any of the person's"
+        return f"any of {', '.join(sorted(self.known))}" if self.known else "any of the person's"
 
 
 @dataclass(frozen=True)
@@ -306,14 +306,32 @@ class Scenario:
         own = (listed.chance,) if isinstance(listed, Listed) else ()
         return (*(item.chance for item in self.knows.known), *own)
 
+    def in_order(self, *, apart: bool = False) -> Scenario:
+        """What a caller said, however it was said: one scenario of whoever knows the same.
+
+        What is sure stands column by column (not where how many groups are known counts: `apart`),
+        other groups by what they tell beside it, in the order of the alphabet and by no other name;
+        what nobody knows is not there.  Facts of a sparse table are named by the table.
+        """
+        if not self.is_said or self.knows is None:
+            return self
+        plain = [not item.by_profile and item.in_bands is None for item in self.knows.known]
+        sure = {c for item, is_plain in zip(self.knows.known, plain, strict=True)
+                if is_plain and item.constant == 1 for c in item.columns}  # fmt: skip
+        found = [] if apart else [Known(c, (c,), source="") for c in sorted(sure)]
+        for item, is_plain in zip(self.knows.known, plain, strict=True):
+            gone = sure if is_plain and not apart else set()
+            columns = tuple(sorted({*item.columns} - gone))
+            if columns and (apart or not (is_plain and item.constant == 0)):
+                found.append(replace(item, name=" + ".join(columns), columns=columns, source=""))
+        found.sort(key=lambda item: item.columns)
+        sparse = self.knows.sparse and replace(self.knows.sparse, known=(), source="")
+        return replace(self, knows=replace(self.knows, known=tuple(found), sparse=sparse))
+
     @property
     def told_fingerprint(self) -> str:
-        """That of the content without numbers of each person, which it would help to confirm.
-
-        What a caller said is in one order, without the names that were given to columns, and
-        without the words on whether it was a list of columns or chances of 1.
-        """
-        if self.knows is None or not (self._of_each or self.is_said):
+        """That of the content without numbers of each person, which it would help to confirm."""
+        if self.knows is None or not self._of_each:
             return self.fingerprint
 
         def silent(part: Any) -> Any:
@@ -325,10 +343,6 @@ class Scenario:
         parent = self.knows.parent
         parent = silent(parent) if isinstance(parent, Listed) else parent
         known = [silent(item) for item in self.knows.known]
-        if self.is_said:
-            known = [replace(item, name=" + ".join(sorted(item.columns)), source="",
-                             columns=tuple(sorted(item.columns))) for item in known]  # fmt: skip
-            known.sort(key=lambda item: item.columns)
         knows = replace(self.knows, known=tuple(known), parent=parent)
         return replace(self, knows=knows).fingerprint
 

@@ -92,20 +92,6 @@ class Groups:
         """Whether all of it is known of everybody."""
         return self.parent is None and all(bool((one.p == 1).all()) for one in self.placed)
 
-    def chances(self, said: Mapping[str, float]) -> dict[str, tuple[str, float]]:
-        """Of columns that are known together the parameter and the chance; what is sure apart.
-
-        Nothing where people have chances of their own; `said` is what parameters were set to.
-        """
-        if self.parent is not None or any(one.p.shape != (1,) for one in self.placed):
-            return {}
-        found: dict[str, tuple[str, float]] = {}
-        for one in self.placed:
-            told = f"p_{one.member}", said.get(f"p_{one.member}", float(one.p[0]))
-            seen = sorted(c if c not in self.bands else f"bands of {c}" for c in one.columns)
-            found |= dict.fromkeys(seen if told[1] == 1 else [" + ".join(seen)], told)
-        return found
-
     def refuse_overlap(self) -> None:
         """Raise where a column is in two groups: population models take them as parts."""
         every = [column for columns in self.columns for column in columns]

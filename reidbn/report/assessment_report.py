@@ -18,8 +18,9 @@ from typing import Any
 from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load, models
 from reidbn.attack.scenariofile import is_shipped
-from reidbn.attacks.routes.assessment import MATCH, Assessment, Inputs
+from reidbn.attacks.routes.assessment import MATCH, Assessment
 from reidbn.attacks.routes.changes import what_if
+from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.speaking import model_for
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence

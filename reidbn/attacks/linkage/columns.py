@@ -105,7 +105,8 @@ class SparsePeople(People):
 
     def released(self, sparse: Sparse) -> SparsePeople:
         """The same people in another release: fewer features, coarser ones, or noise."""
-        notes = tuple(dict.fromkeys((*self.notes, *sparse.notes)))
+        own = (note for note in self.notes if note not in self.sparse.notes)
+        notes = tuple(dict.fromkeys((*own, *sparse.notes)))
         return replace(self, sparse=sparse, notes=notes, original=self.as_read, made={})
 
     def columns_for(
@@ -185,14 +186,18 @@ def in_release(
 
 
 def noised(sparse: Sparse, noise: float | Mapping[str, float], seed: int) -> Sparse:
-    """The table with noise: a share of every number, or that and years of years and dates."""
+    """The table with noise: a share of every number, or that and years of years and dates.
+
+    Nothing of either is no noise.
+    """
     said = dict(noise) if isinstance(noise, Mapping) else {"share": noise}
     if not said or not {*said} <= {"share", "years"}:
         raise UsageError(
             "noise= is a share of every number, noise=0.2, or also how many years years and dates "
             'are off: noise={"share": 0.2, "years": 2}'
         )
-    return noisy(sparse, **{"share": 0.0, **said}, seed=seed)
+    found = noisy(sparse, **{"share": 0.0, **said}, seed=seed)
+    return found if any(found.noise) else sparse
 
 
 def known_of(scenario: Scenario) -> SparseKnown:

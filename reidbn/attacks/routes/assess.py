@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import reidbn
 from reidbn.aside import asides
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group, Question, parse_given, parse_states
@@ -43,12 +42,13 @@ from reidbn.attacks.routes.arguments import (
     truth,
     whole_number,
 )
-from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment
 from reidbn.attacks.routes.blocks import ENDING
 from reidbn.attacks.routes.blocks import risks as exact_risks
 from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, has_part, people_behind
 from reidbn.attacks.routes.counts import SubsetClasses, as_it_was, subset_classes
 from reidbn.attacks.routes.expected_match import journalist_match
+from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.placing import (
     attach,
     counted_as_one,
@@ -302,6 +302,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         or base.counts_members(filled.name)
         or filled.name in _given_names(inputs, scenario)
     )
+    inputs = replace(inputs, counted=whole)
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown, whole=whole)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown, whole=whole)
@@ -376,7 +377,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         population=population,
         questions=questions,
         risks=risks,
-        provenance=_provenance(inputs, attack),
+        provenance=inputs.provenance(attack),
     )
 
 
@@ -566,34 +567,6 @@ def _until(risks: Mapping[str, Array], measure: str) -> dict[str, Array]:
     names = list(risks)
     place = names.index(measure) + 1 if measure in risks else 0
     return {name: risks[name] for name in names[:place]}
-
-
-def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
-    return {
-        "reidbn": reidbn.__version__,
-        "attack": inputs.attack.name,
-        "attack_fingerprint": attack.fingerprint,
-        "model_fingerprint": inputs.attack.fingerprint,
-        "scenario": inputs.scenario.name,
-        "scenario_fingerprint": inputs.scenario.taking(inputs.said)[0].told_fingerprint,
-        "table_fingerprint": inputs.people.fingerprint,
-        "original_fingerprint": inputs.people.whole.as_read.fingerprint,
-        "people": len(inputs.people),
-        "individuals": None if inputs.individuals is None else len(inputs.individuals),
-        "population": inputs.population,
-        "population_model": inputs.population_model if inputs.population is not None else None,
-        "method": inputs.method,
-        "draws": None if inputs.method == "exact" else inputs.draws,
-        "seed": inputs.seed,
-        "parameters": {name: p.value for name, p in attack.parameters.items()} | dict(inputs.set),
-        "given": {name: state if isinstance(state, str) else str(state)
-                  for name, state in inputs.learnt.items()},
-        "do": inputs.done,
-        "columns": {name: [names] if isinstance(names, str) else list(names)
-                    for name, names in inputs.columns.items()},
-        "unknown": sorted(inputs.unknown),
-        "without": sorted(inputs.without),
-    }  # fmt: skip
 
 
 __all__ = ["assess", "run"]

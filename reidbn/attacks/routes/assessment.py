@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 
 from reidbn.above import is_above
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Given
-from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.linkage.columns import rows_of
 from reidbn.attacks.parquet import write_frames, write_joined
 from reidbn.attacks.routes.arguments import probabilities_of, whole_number
 from reidbn.attacks.routes.counts import SubsetClasses
 from reidbn.attacks.routes.expected_match import COLUMN, match_column, match_question
+from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.subject_data import SubjectTable
 from reidbn.attacks.routes.summed import summed_people
-from reidbn.calls import older, renamed, typed
+from reidbn.calls import renamed, typed
 from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.asked import Asked
 from reidbn.inference.compared import WORK, Printed
@@ -48,48 +47,6 @@ Array = NDArray[np.float64]
 # Thresholds on a probability of re-identification, by their precedents; not legal advice.
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 OVERALL, MATCH = "overall", "journalist_match"
-
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """What an assessment was asked to do; another one is asked by changing a part."""
-
-    attack: Attack
-    people: People
-    scenario: Scenario
-    population: float | None
-    population_model: str
-    set: Mapping[str, float]
-    do: Mapping[str, str]
-    given: Mapping[str, Given]
-    subject: Mapping[str, Any]
-    columns: Mapping[str, str | Sequence[str]]
-    without: tuple[str, ...]
-    unknown: tuple[str, ...]
-    method: str
-    draws: int
-    seed: int
-    checkpoint: str | None = None
-    beyond_range: bool = False
-    apart: bool = False
-    """Sure groups stay members of their own, so that each one's part can be told."""
-    individuals: NDArray[np.int64] | None = None
-    """The rows of those asked about; None: everybody."""
-    drawn: bool = False
-    """Whether they were drawn at random."""
-    said: Mapping[str, float] = field(default_factory=dict)
-    """What the caller set; `set` holds what the scenario sets, too."""
-    trials = older("draws")
-
-    @property
-    def learnt(self) -> dict[str, Given]:
-        """What the scenario says is known, and the call, which goes before it."""
-        return {**self.scenario.given, **self.given}
-
-    @property
-    def done(self) -> dict[str, str]:
-        """What is set by the scenario and by the call, which goes before it."""
-        return {**self.scenario.do, **self.do}
 
 
 ROUNDING = 1e-9  # what sums of products may be off by
@@ -143,37 +100,22 @@ class Assessment(Result):
     @property
     def question(self) -> str:
         """The attack, the scenario and the event whose chance the overall risk is."""
-        return self._asked_with(self._set_in_words(), in_order=False)
+        event = self.questions[OVERALL].describe()
+        columns = dict.fromkeys(name for group in self.groups.columns for name in group)
+        return self.inputs.question(event, [*columns])
 
     @property
     def asked(self) -> str:
-        return self._asked_with([], in_order=True)  # what is set stands among the parameters
-
-    def _asked_with(self, said: Sequence[str], *, in_order: bool) -> str:
-        asked = self.questions[OVERALL].describe()
-        own = "".join(f", {what}" for what in said)
-        whole = self.inputs.people.whole.share_kept == 1  # else it would count the suppressed
-        if self.inputs.population is not None and whole:
-            own += f", among {self.inputs.population:,.12g}"
-        if self.inputs.unknown:
-            own += f", {', '.join(sorted(self.inputs.unknown))} known to nobody"
-        scenario = self.inputs.scenario.taking(self.inputs.said)[0]
-        if scenario.is_said and scenario.knows is not None:
-            chances = [(" + ".join(sorted(item.columns)) if in_order else item.name, item.constant)
-                       for item in scenario.knows.known]  # fmt: skip
-            chances = sorted(chances) if in_order else chances
-            own += "".join(f", {name} {c:.4g}" for name, c in chances if c is not None)
-        if columns := self._columns():
-            asked += f" on {', '.join(sorted(columns) if in_order else columns)}"
-        return f"{self.inputs.attack.name} under {told_name(scenario)}: {asked}{own}"
-
-    def _columns(self) -> list[str]:
-        return list(dict.fromkeys(name for group in self.groups.columns for name in group))
+        return self.inputs.in_order(self.questions[OVERALL].describe())
 
     def _on(self) -> dict[str, Any]:
-        chances = self.groups.chances(self.inputs.set)
-        found = {"chances": {columns: list(told) for columns, told in chances.items()}}
-        return found | ({"on": columns} if (columns := sorted(self._columns())) else {})
+        return self.inputs.knowing(self.groups)
+
+    def _asked_exactly(self) -> tuple[Any, ...]:
+        return self.inputs.facts_exactly
+
+    def _settings(self) -> dict[str, Any]:
+        return self.inputs.settings
 
     @property
     def posed(self) -> str:
@@ -182,12 +124,7 @@ class Assessment(Result):
         done = " and ".join(f"{node}={state}" for node, state in asked.do.items())
         parts = [f"given that {' and '.join(asked.known)}"] if asked.given else []
         parts += [f"when {done} is brought about"] if done else []
-        return ", ".join([*parts, *self._set_in_words()])
-
-    def _set_in_words(self) -> list[str]:
-        other = self.inputs.scenario.taking(self.inputs.said)[1]
-        said = [f"{name} set to {value:,.12g}" for name, value in other.items()]
-        return [f"with {' and '.join(said)}"] if said else []
+        return ", ".join([*parts, *self.inputs.set_in_words])
 
     def settled(self) -> list[str]:
         """The measures whose very event an intervention names: they say nothing of the attack."""

@@ -25,8 +25,9 @@ from reidbn.attacks.routes.arguments import (
     whole_number,
 )
 from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
-from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, people_behind
+from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
 from reidbn.differing import differing, other_events

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attacks.routes.assessment import Array, Inputs
+from reidbn.attacks.routes.assessment import Array
+from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.subject_data import SubjectTable
 from reidbn.errors import UsageError
 from reidbn.inference.estimates import AT_ONCE

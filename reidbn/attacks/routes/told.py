@@ -17,7 +17,8 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.columns import KNOWS
 from reidbn.attack.parts import Group
 from reidbn.attack.scenario import Known, Knows, Scenario
-from reidbn.attacks.routes.assessment import Array, Assessment, Inputs
+from reidbn.attacks.routes.assessment import Array, Assessment
+from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.subject_data import CLASS_SIZE, given_columns, not_given
 from reidbn.errors import UsageError
 from reidbn.inference import exact

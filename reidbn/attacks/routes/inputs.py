@@ -1,0 +1,191 @@
+"""Inputs: what an assessment was asked to do, and how that is told, so that two are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+import reidbn
+from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Given
+from reidbn.attack.scenario import Listed, Scenario
+from reidbn.attack.scenariofile import told_name
+from reidbn.attacks.linkage.columns import SparsePeople, known_of
+from reidbn.calls import older
+from reidbn.microdata.placing import Groups
+from reidbn.microdata.table import People
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What an assessment was asked to do; another one is asked by changing a part."""
+
+    attack: Attack
+    people: People
+    scenario: Scenario
+    population: float | None
+    population_model: str
+    set: Mapping[str, float]
+    do: Mapping[str, str]
+    given: Mapping[str, Given]
+    subject: Mapping[str, Any]
+    columns: Mapping[str, str | Sequence[str]]
+    without: tuple[str, ...]
+    unknown: tuple[str, ...]
+    method: str
+    draws: int
+    seed: int
+    checkpoint: str | None = None
+    beyond_range: bool = False
+    apart: bool = False
+    """Sure groups stay members of their own, so that each one's part can be told."""
+    individuals: NDArray[np.int64] | None = None
+    """The rows of those asked about; None: everybody."""
+    drawn: bool = False
+    """Whether they were drawn at random."""
+    said: Mapping[str, float] = field(default_factory=dict)
+    """What the caller set; `set` holds what the scenario sets, too."""
+    counted: bool = False
+    """Whether it matters how many groups are known, so that a sure group is not its columns."""
+    trials = older("draws")
+
+    @property
+    def learnt(self) -> dict[str, Given]:
+        """What the scenario says is known, and the call, which goes before it."""
+        return {**self.scenario.given, **self.given}
+
+    @property
+    def done(self) -> dict[str, str]:
+        """What is set by the scenario and by the call, which goes before it."""
+        return {**self.scenario.do, **self.do}
+
+    # -- how it is told --------------------------------------------------------------------
+
+    @property
+    def _taken(self) -> tuple[Scenario, Mapping[str, float]]:
+        """The scenario with the chances that were set, in one order, and what else was set."""
+        scenario, other = self.scenario.taking(self.said)
+        return scenario, other
+
+    @property
+    def set_in_words(self) -> list[str]:
+        """What was set, beside chances of what is known."""
+        said = [f"{name} set to {value:,.12g}" for name, value in self._taken[1].items()]
+        return [f"with {' and '.join(said)}"] if said else []
+
+    def question(self, event: str, columns: Sequence[str]) -> str:
+        """What was asked, in the words and the order of who asked it."""
+        known = self._taken[0]
+        return self._told(event, columns, known, self.unknown, self.set_in_words)
+
+    def in_order(self, event: str) -> str:
+        """The same in one form, without what is told by itself: columns, known or not, settings."""
+        return self._told(event, [], self._taken[0].in_order(apart=self.counted), [], [])
+
+    def _told(
+        self, event: str, columns: Sequence[str], known: Scenario, unknown: Sequence[str],
+        said: Sequence[str],
+    ) -> str:  # fmt: skip
+        own = "".join(f", {what}" for what in said)
+        whole = self.people.whole.share_kept == 1  # else it would count the suppressed
+        if self.population is not None and whole:
+            own += f", among {self.population:,.12g}"
+        if unknown:
+            own += f", {', '.join(sorted(unknown))} known to nobody"
+        if known.is_said and known.knows is not None:
+            chances = [(item.name, item.constant) for item in known.knows.known]
+            own += "".join(f", {name} {c:.4g}" for name, c in chances if c is not None)
+        on = f" on {', '.join(columns)}" if columns else ""
+        return f"{self.attack.name} under {told_name(known)}: {event}{on}{own}"
+
+    @property
+    def known_to_nobody(self) -> tuple[str, ...]:
+        """Columns that were named unknown, or of which a chance of 0 was said."""
+        knows = self.scenario.knows
+        said = knows.known if knows is not None and self.scenario.is_said else ()
+        gone = {c for item in said if item.constant == 0 for c in item.columns}
+        gone -= {c for item in said if item.constant != 0 for c in item.columns}
+        return tuple(sorted(gone | {*self.unknown}))
+
+    def knowing(self, groups: Groups) -> dict[str, Any]:
+        """By which columns people are told apart, and the chances that all of them share."""
+        columns = sorted({name for group in groups.columns for name in group})
+        found: dict[str, Any] = {"chances": self._chances(groups)}
+        return found | ({"on": columns} if columns else {})
+
+    def _chances(self, groups: Groups) -> dict[str, list[Any]]:
+        """Of columns that are known together the parameter and the chance; what is sure apart.
+
+        Nothing where people have chances of their own, or kinds of attackers have.
+        """
+        listed = np.ones(1) if groups.parent_p is None else groups.parent_p
+        each = any(one.p.shape != (1,) for one in groups.placed) or listed.shape != (1,)
+        if each or not (groups.parent is None or isinstance(groups.parent, Listed)):
+            return {}
+        on = float(listed[0])
+        if groups.parent is not None:
+            on = float(self.set.get(f"p_{groups.parent.node}", on))
+
+        every = [(one, float(self.set.get(f"p_{one.member}", one.p[0]))) for one in groups.placed]
+        sure = {c for one, p in every if p == 1 for c in one.columns}
+        found: dict[str, list[Any]] = {}
+        for one, p in every:
+            columns = [c for c in sorted(one.columns) if p == 1 or c not in sure]
+            seen = [f"bands of {c}" if c in groups.bands else c for c in columns]
+            keys = seen if p == 1 else [" + ".join(seen)] if seen else []
+            found |= {key: [f"p_{one.member}", on * p] for key in keys}
+        return found
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Whether a list is one event for all that is on it; which facts of a sparse table."""
+        found: dict[str, Any] = {}
+        if isinstance(self.people, SparsePeople):
+            facts = known_of(self.scenario)
+            found |= {"facts known": facts.in_words, "matched": facts.match}
+        parent = None if self.scenario.knows is None else self.scenario.knows.parent
+        if isinstance(parent, Listed):
+            found["together"] = "yes" if parent.shared else "no"
+        return found
+
+    @property
+    def facts_exactly(self) -> tuple[Any, ...]:
+        """Which features of a sparse table may be known, by whatever words they were named."""
+        if not isinstance(self.people, SparsePeople):
+            return ()
+        words = known_of(self.scenario).known
+        sparse = cast(SparsePeople, self.people.as_read).sparse
+        return (sparse.named(words) if words else np.arange(len(sparse.schema)),)
+
+    def provenance(self, attack: Attack) -> dict[str, Any]:
+        """What numbers of this attack, as it was laid on the table, were made from."""
+        known = self._taken[0].in_order(apart=self.counted)
+        return {
+            "reidbn": reidbn.__version__,
+            "attack": self.attack.name,
+            "attack_fingerprint": attack.fingerprint,
+            "model_fingerprint": self.attack.fingerprint,
+            "scenario": self.scenario.name,
+            "scenario_fingerprint": known.told_fingerprint,
+            "table_fingerprint": self.people.fingerprint,
+            "original_fingerprint": self.people.whole.as_read.fingerprint,
+            "people": len(self.people),
+            "individuals": None if self.individuals is None else len(self.individuals),
+            "population": self.population,
+            "population_model": self.population_model if self.population is not None else None,
+            "method": self.method,
+            "draws": None if self.method == "exact" else self.draws,
+            "seed": self.seed,
+            "parameters": {name: p.value for name, p in attack.parameters.items()} | dict(self.set),
+            "given": {name: state if isinstance(state, str) else str(state)
+                      for name, state in self.learnt.items()},
+            "do": self.done,
+            "columns": {name: [names] if isinstance(names, str) else list(names)
+                        for name, names in self.columns.items()},
+            "unknown": list(self.known_to_nobody),
+            "without": sorted(self.without),
+        }  # fmt: skip
