@@ -23,6 +23,7 @@ def other_events(first: str, second: str) -> str:
 
 OF_WHOM = ("table", "people")
 OTHER = "another table"
+_OF_FACTS = ("facts known", "chance of ")  # of which one set may have several names
 _OF_RELEASE = (
     "suppressed",
     "cells emptied",
@@ -102,7 +103,7 @@ def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
             found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
     exactly = [made.get("asked_fingerprint") for made in (first, second)]
     if exactly[0] == exactly[1] is not None:
-        found.pop("facts known", None)  # the same ones by other names
+        return {what: words for what, words in found.items() if not what.startswith(_OF_FACTS)}
     return found
 
 
@@ -145,9 +146,9 @@ def _say_of_what_is_known(
         name, chance = second[columns]
         if "unknown" in found and columns in sets[0]["unknown"] and chance != 1:
             found |= _apart(name, None, chance)
-    if chances or {"unknown", "known columns", "together", "facts known"} & {*found}:
+    if chances or {*words, "together", "facts known"} & {*found}:
         found.pop("known", None)
-    if "facts known" in found:
+    if any(what.startswith((*_OF_FACTS, "features")) for what in found):
         found.pop("exactly", None)
 
 

@@ -254,7 +254,8 @@ def test_curves_of_ones_own_effort_and_of_an_own_model(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: rb.assess("adversary-routes", s, population=10**6), "attack without a group"),
+        (lambda s: rb.assess("adversary-routes", s), "attack without a group"),
+        (lambda s: rb.assess("adversary-routes", s, population=10**6), "population= says nothing"),
         (lambda s: rb.assess("linkage", s, scenario="voter-registration"), "column by column"),
         (lambda s: rb.assess("linkage", s, known={"f0": 0.5}), "rb.linkage"),
         (lambda s: rb.assess("linkage", rb.linkage(s, known="rarest")), "one question"),

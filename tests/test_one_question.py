@@ -202,7 +202,7 @@ def test_an_attack_on_a_sparse_table_says_which_facts_may_be_known(sparse):
     other = rb.what_if(public, known=["basic"])
     assert other.changed == ("facts known: any of public -> any of basic",)
     every = rb.what_if(public, known=["public", "basic"])
-    assert every.changed == ("facts known: any of public -> any of basic, public",)
+    assert every.changed == ("facts known: any of public -> any of the person's",)  # all there are
     assert apart(every, asked("random")) == ([], 0)
     named = rb.what_if(public, scenario="any-facts")
     assert named.changed == (
@@ -218,3 +218,35 @@ def test_no_noise_is_no_change(sparse):
     assert none.changed[-1] == "noise: 0.2 of numbers, 0 years -> none"
     assert apart(before, none) == ([], 0)
     assert none.remarks() == before.remarks()
+
+
+@pytest.mark.parametrize(("one", "two"), [
+    (["age", "sex"], ["sex", "age"]),
+    (["age", "sex", "race"], "person"),
+    ("public", ["town", "sex", "age"]),
+    (["age", "sex", "race", "town"], "random"),
+    ({"age": 0.3, "sex": 0.5}, {"sex": 0.5, "age": 0.3}),
+    ({"a": ("age", 0.3), "sex": 0.5}, {"age": 0.3, "sex": 0.5}),
+    ({"age": 0.3, "sex": 0}, {"age": 0.3}),
+    ({"person": 0.3}, {"age": 0.3, "sex": 0.3, "race": 0.3}),
+])  # fmt: skip
+def test_linkage_is_one_question_however_its_facts_were_named(sparse, one, two):
+    first, second = (rb.linkage(sparse, known=known) for known in (one, two))
+    assert apart(first, second) == ([], 0)
+    assert rb.what_if(first, known=two).changed == ()
+
+
+def test_what_changed_of_linkage_is_said_fact_by_fact(sparse):
+    chances = rb.linkage(sparse, known={"age": 0.3, "sex": 0.5})
+    less = rb.what_if(chances, known={"age": 0.3, "sex": 0})
+    assert less.changed == ("chance of sex: 0.5 -> 0",)
+    assert rb.what_if(chances, otherwise=0.1).changed == ("chance of all others: nothing -> 0.1",)
+    any_of = rb.linkage(sparse, known="public", facts=[1, 2])
+    assert rb.what_if(any_of, known=["public", "basic"]).changed == (
+        "facts known: public -> basic and public",
+    )  # fmt: skip
+    assert rb.what_if(any_of, known="rarest").changed == ("facts known: public -> rarest",)
+    weighted = rb.what_if(any_of, weights={"age": 2})
+    assert weighted.changed[0] == "facts known: public -> public, weighted"
+    heavy = rb.linkage(sparse, known="public", facts=[1, 2], weights={"age": 2, "sex": 3})
+    assert rb.what_if(heavy, weights={"age": 3, "sex": 2}).changed  # worded alike

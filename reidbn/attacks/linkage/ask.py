@@ -107,6 +107,7 @@ def linkage(
         seed=whole_number(seed, "seed", least=0),
         support=support,
     )
+    known = _by_columns(known, sparse)
     curves, words = _knowing(curves, known, otherwise, weights)
     if curves.chances is not None and facts is not None:
         raise UsageError("facts= is how many are known; with chances that is a matter of chance")
@@ -117,7 +118,12 @@ def linkage(
     rows = individuals_of(sparse, individuals, curves.seed)
     wanted = range(len(sparse)) if rows is None else rows.tolist()
     cells = [curves.of(person) for person in progress(wanted, "people's curves")]
-    return _result(sparse, curves, cells, words, rows, drawn=np.ndim(individuals or 0) == 0)
+    told = _result(sparse, curves, cells, words, rows, drawn=np.ndim(individuals or 0) == 0)
+    if not isinstance(known, Mapping):
+        return told
+    said = {str(name): float(p[1] if is_pair(p) else p) for name, p in known.items()}
+    others = {} if otherwise is None else {"all others": float(otherwise)}
+    return replace(told, chances=said | others)
 
 
 _USED = {  # each option, its default, and the rule that uses it
@@ -194,11 +200,10 @@ def _held(curves: Curves) -> NDArray[np.int64]:
 
 def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[Curves, str]:
     """What the attacker knows, and the words for it."""
-    known = _by_columns(known, curves.agreement.sparse)
     if isinstance(known, Mapping):
         if weights is not None:
             raise UsageError("weights= are about k facts; known={name: chance} says each chance")
-        words = f"{', '.join(map(str, known))} known by chance"
+        words = f"{', '.join(sorted(map(str, known)))} known by chance"
         return replace(curves, chances=_by_name(curves, known, otherwise)), words
     if otherwise is not None:
         raise UsageError("otherwise= is the chance of all other facts: known={name: chance}")
@@ -213,7 +218,7 @@ def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[
             raise UsageError(f"known=: {slip}; or one of {', '.join(ORDERS)}") from None
         allowed = np.zeros(len(curves.agreement.facts), dtype=bool)
         allowed[curves.agreement.fact_of[places]] = True
-        curves, words = replace(curves, allowed=allowed), " and ".join(listed)
+        curves, words = replace(curves, allowed=allowed), " and ".join(sorted({*listed}))
     else:
         raise UsageError(
             f"known= takes one of {', '.join(ORDERS)}, names of features, tags or sections, or "

@@ -318,7 +318,7 @@ def curves_of(people: SparsePeople, known: SparseKnown, most: int = 1) -> Curves
     if known.known:
         allowed = np.zeros(len(found.facts), dtype=bool)
         for word in known.known:
-            allowed[found.fact_of[_still_named(people, found.sparse, word)]] = True
+            allowed[found.fact_of[still_named(people, found.sparse, word)]] = True
     effort = people.effort
     return Curves(
         agreement=found, ks=tuple(range(1, most + 1)), allowed=allowed,
@@ -328,7 +328,7 @@ def curves_of(people: SparsePeople, known: SparseKnown, most: int = 1) -> Curves
     )  # fmt: skip
 
 
-def _still_named(people: SparsePeople, sparse: Sparse, word: str) -> Ints:
+def still_named(people: SparsePeople, sparse: Sparse, word: str) -> Ints:
     """The features of a word; none where the release has left all of them out."""
     try:
         return sparse.named(word)

@@ -6,6 +6,7 @@ curve.table(), curve.facts_for(0.9), curve.report("linkage.html")
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -51,6 +52,8 @@ class Linkage(Result):
     nodes: NDArray[np.int64] = field(repr=False)
     individuals: NDArray[np.int64] | None = None
     drawn: bool = False
+    chances: Mapping[str, float] = field(default_factory=dict)
+    """The chances of facts that are known by chance, by the names that they were given by."""
 
     @property
     def asked_of(self) -> Sparse:
@@ -58,8 +61,12 @@ class Linkage(Result):
         return self.sparse
 
     def _asked_exactly(self) -> tuple[Any, ...]:
-        c = self.curves
-        return tuple(v for v in (c.allowed, c.weights, c.chances) if v is not None)
+        """Which facts may be known, by whatever names and in whatever order they were named."""
+        c, every = self.curves, len(self.curves.agreement.facts)
+        allowed = np.ones(every, dtype=bool) if c.allowed is None else c.allowed
+        weights = np.ones(every) if c.weights is None else c.weights / c.weights.max()
+        by_chance = () if c.chances is None else (c.chances,)
+        return (np.array([c.order]), allowed, weights, *by_chance)
 
     def _asked_about(self) -> NDArray[np.int64] | None:
         return self.individuals
@@ -73,9 +80,16 @@ class Linkage(Result):
         return {
             "facts_together": len(by.facts) < len(by.fact_of),
             "matched": by.match + within,
-            "facts_known": list(self.ks) or "by chance",
+            "how many facts": list(self.ks) or "by chance",
+            "facts known": "by chance" if self.curves.chances is not None else self.knows,
+            **{f"chance of {name}": p for name, p in self.chances.items()},
             "curves": "exact" if self.exact.all() else f"{c.draws:,} draws from seed {c.seed}",
         }
+
+    @property
+    def asked(self) -> str:
+        """When the attacker succeeds; which facts are known, and how, stands among the settings."""
+        return f"success: {self._rule}"
 
     @property
     def question(self) -> str:

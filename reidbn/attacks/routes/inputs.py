@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Listed, Scenario
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.linkage.columns import SparsePeople, known_of
+from reidbn.attacks.linkage.columns import SparsePeople, known_of, still_named
 from reidbn.calls import older
 from reidbn.microdata.placing import Groups
 from reidbn.microdata.table import People
@@ -146,7 +146,10 @@ class Inputs:
         found: dict[str, Any] = {}
         if isinstance(self.people, SparsePeople):
             facts = known_of(self.scenario)
-            found |= {"facts known": facts.in_words, "matched": facts.match}
+            read = cast(SparsePeople, self.people.as_read).sparse
+            every = len(read.named(facts.known)) == len(read.schema)
+            told = replace(facts, known=()) if every else facts
+            found |= {"facts known": told.in_words, "matched": facts.match}
         parent = None if self.scenario.knows is None else self.scenario.knows.parent
         if isinstance(parent, Listed):
             found["together"] = "yes" if parent.shared else "no"
@@ -157,9 +160,10 @@ class Inputs:
         """Which features of a sparse table may be known, by whatever words they were named."""
         if not isinstance(self.people, SparsePeople):
             return ()
-        words = known_of(self.scenario).known
-        sparse = cast(SparsePeople, self.people.as_read).sparse
-        return (sparse.named(words) if words else np.arange(len(sparse.schema)),)
+        sparse = self.people.sparse
+        named = [still_named(self.people, sparse, word) for word in known_of(self.scenario).known]
+        places = np.unique(np.concatenate(named)) if named else np.arange(len(sparse.schema))
+        return (np.array([sparse.names[i] for i in places]),)
 
     def provenance(self, attack: Attack) -> dict[str, Any]:
         """What numbers of this attack, as it was laid on the table, were made from."""
