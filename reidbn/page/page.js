@@ -251,7 +251,7 @@
       ...Object.entries(now.see).map(([node, state]) => say("is", {node, state}))];
     const done = Object.entries(now.do).map(([node, state]) => say("is", {node, state}));
     const error = q.scale ? short(result.error * (q.scale.high - q.scale.low)) : points(result.error);
-    const sure = result.error < 1e-9 ? "sentence_all" : result.parts ? "sentence_seen" : "sentence_people";
+    const own = ofTheHouse ? "_own" : "", sure = (result.error < 1e-9 && !own ? "sentence_all" : result.parts ? "sentence_seen" : "sentence_people") + own;
     const key = held.people ? {rough: "sentence_rough", open: "sentence_open"}[roughly(result, q)] ?? sure : q.scale ? "sentence_mean" : "sentence";
     return say(key, {asked: inQuotes(q), p: shownValue(result.value, q), error, people: held.people ? about() : "", high: percent(highest(result))})
       + (known.length ? say("given", {known: listed(known)}) : "")
@@ -260,7 +260,7 @@
 
   // How little rounding leaves of an answer about people: only what it is at most, or nothing.
   const highest = result => atMost(Math.min(1, result.p + result.error));
-  const roughly = (result, q) => (q.scale || !held.people || result.refused || !(result.error >= result.p) ? "" : highest(result) < 1 ? "rough" : "open");
+  const roughly = (result, q) => (q.scale || !held.people || result.refused || !(result.error > 0 && result.error >= result.p) ? "" : highest(result) < 1 ? "rough" : "open");
 
   // The answer as the large number says it.
   function numberOf(result) {

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -355,18 +354,18 @@ def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int
         case, scenario, frontier, tuple(outward), Tens(0, BASE - 1), middle, cells, edges, 0.0, "",
         (),
     )  # fmt: skip
-    return replace(found, error=_up(_off(found, laws), down(len(laws))))
+    off = 0.5 * float(np.abs(found.mean - laws.mean(axis=0)).sum())
+    return replace(found, error=_up(off, down(len(laws))))
 
 
 def _exactly(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int) -> Behind:
     """Every cell with its count and the mean law of its people."""
     cells, counts, of = _in_cells(laws, grid)
     mean = np.stack([np.bincount(of, law, len(counts)) / counts for law in laws.T], axis=1)
-    found = Behind(
+    return Behind(
         case, scenario, frontier, tuple(Tens(int(c), int(c)) for c in counts), Tens(0, 0), mean,
         cells, _edges(grid), 0.0, "", (),
     )  # fmt: skip
-    return replace(found, error=ceil(1e9 * _off(found, laws) + 1) / 1e9)
 
 
 def _in_cells(laws: Array, grid: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
@@ -381,11 +380,6 @@ def _in_cells(laws: Array, grid: int) -> tuple[NDArray[np.intp], NDArray[np.intp
         )
     order = np.lexsort(cells.T)
     return cells[order], counts[order], np.argsort(order)[of.ravel()]
-
-
-def _off(found: Behind, laws: Array) -> float:
-    """(2) of the mean law by the cells."""
-    return 0.5 * float(np.abs(found.mean - laws.mean(axis=0)).sum())
 
 
 def _up(error: float, people: int) -> float:
