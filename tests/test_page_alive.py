@@ -107,6 +107,8 @@ def test_what_a_page_cannot_start_from_is_refused(tmp_path):
         model.page(path, set={"alike": 400})
     with pytest.raises(rb.UsageError, match="starts from one number, not a list"):
         model.page(path, set={"alike": [1, 2]})
+    with pytest.raises(rb.UsageError, match="a page starts from a number below 1e308"):
+        model.page(path, set={"alike": 10**400})
     with pytest.raises(rb.UsageError, match="has no state"):
         model.page(path, given={"overheard": "loudly"})
     with pytest.raises(rb.UsageError, match="a page is an"):

@@ -128,6 +128,8 @@ def _number(name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise UsageError(f"{name}: a page starts from one number, not a list") from None
+    except OverflowError:
+        raise UsageError(f"{name}: a page starts from a number below 1e308") from None
 
 
 def written(attack: Attack, held: dict[str, Json], asked: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ out more could lower such a loss, and is not looked for.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -388,7 +389,7 @@ def weights_of(options: tuple[Option, ...], importance: Mapping[str, float] | No
     for name, value in (importance or {}).items():
         if name not in names:
             raise UsageError(f'importance: no column "{name}"; {did_you_mean(name, names)}')
-        if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0):
+        if not (isinstance(value, int | float) and 0 <= value <= sys.float_info.max):
             raise UsageError(f"importance of {name}: give a number, 0 or more")
     weight = np.array([float((importance or {}).get(name, 1.0)) for name in names])
     if not weight.sum():

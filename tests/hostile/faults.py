@@ -54,7 +54,7 @@ def writers():
         "l.json": found["Leak"].report, "m.yaml": rb.load("breakfast").save,
         "n.bif": lambda p: rb.export("breakfast", p), "n.xdsl": lambda p: rb.export("breakfast", p),
         "p.svg": lambda p: rb.draw("breakfast", p),
-        "page.html": lambda p: behind.page(p),
+        "page.html": lambda p: behind.page(p, custodian=True),
         "plan.html": plan.report, "plan.json": lambda p: plan.report(p, custodian=True),
         "out.csv": plan.write, "out.parquet": plan.write, "cards.html": cards,
         "link.html": linked.report, "kin.json": kin.report, "pop.md": found["Uniqueness"].report,

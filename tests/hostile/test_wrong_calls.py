@@ -149,6 +149,16 @@ def test_the_error_says_what_would_be_right(call, message):
         call()
 
 
+def test_a_number_of_four_hundred_digits_is_refused_wherever_settings_are_named():
+    """It is finite, and no float: Python's own error came of it."""
+    table = rb.read_table({"a": ["x", "y"] * 6, "b": ["x", "y", "z"] * 4},
+                          quasi_identifiers=["a", "b"])  # fmt: skip
+    with pytest.raises(rb.UsageError, match="needs one number"):
+        rb.assess("marketer", table, set={"x": 10**400})
+    with pytest.raises(rb.UsageError, match="give a number, 0 or more"):
+        rb.recommend(table, target="k=2", importance={"a": 10**400})
+
+
 def test_a_hint_for_the_checker_of_types_alone_is_read_too():
     hints = import_module("reidbn.calls")._hints
     inner = getattr(rb.population.compare, "__wrapped__", rb.population.compare)

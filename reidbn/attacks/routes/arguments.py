@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
@@ -77,7 +78,7 @@ def settings_of(given: Any) -> dict[str, float]:
     found = mapping_of(given, "set", '{"p_c": 0.2}')
     for name, value in found.items():
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not np.isfinite(value):
+        if not number or not abs(value) <= sys.float_info.max:
             raise UsageError(
                 f"set: {name} needs one number; several settings are the business of rb.sweep"
             )
