@@ -32,7 +32,8 @@ const told = jobs.map(({payload, cases}) => {
       const all = model.all(c.set, model.given(question, c.see), c.do);
       return {value: Number.isNaN(answer.value) ? null : answer.value, evidence: answer.evidence,
               again: all.evidence, marginals: all.marginals, policies: Object.fromEntries(
-                Object.entries(answer.policies).map(([n, p]) => [n, [...p.policy]]))};
+                Object.entries(answer.policies).map(([n, p]) => [n, [...p.policy]])),
+              tied: Object.keys(answer.policies).filter(n => answer.policies[n].tied)};
     } catch (problem) {
       if (!(problem instanceof Refused)) throw problem;
       return {refused: problem.key};

@@ -15,6 +15,7 @@ import reidbn as rb
 from reidbn.attack import Attack, Node, Number, Parameter, Question
 from reidbn.cpds import Function, Poisson
 from reidbn.page import Start, payload
+from tests.test_worst_of_tied import SWEPT
 
 pytestmark = needs_scripts
 CLOSE = 1e-12
@@ -273,3 +274,17 @@ questions: {risk: {target: won=yes}}
 """
     with pytest.raises(rb.UsageError, match="have to be decided together"):
         held_of(rb.loads(text))
+
+
+def test_a_page_names_the_decisions_at_which_options_are_worth_the_same(tmp_path):
+    """Its answer is that of the policy that is taken: .125, where by phone it is .25."""
+    attack = rb.loads(SWEPT)
+    held = held_of(attack)
+    cases = [{"question": 0, "set": {"p": 0.5, "fee": fee}, "see": {}, "do": {}}
+             for fee in (4, 5, 6)]  # fmt: skip
+    (told,) = answered([{"payload": held, "cases": cases}], tmp_path)
+    assert [found["tied"] for found in told] == [[], ["way"], []]
+    for case, found in zip(cases, told, strict=True):
+        answer = rb.ask(attack, "risk", set=case["set"])
+        assert found["value"] == pytest.approx(float(answer), abs=CLOSE)
+        assert found["tied"] == [*answer.tied]

@@ -449,6 +449,7 @@ const Engine = (() => {
       const eager = options.states.map((_, i) => i).reverse()
         .sort((a, b) => (options.states[a] !== "yes") - (options.states[b] !== "yes"));
       const heat = this.heat(d, env);
+      let tied = false;
       for (let s = 0; s < cells; s += k) {
         const own = Array.from({length: k}, (_, i) => worth[s + i] / (chance[s + i] > 0 ? chance[s + i] : 1));
         own.forEach((w, i) => { worth[s + i] = w; });
@@ -457,9 +458,13 @@ const Engine = (() => {
         if (warm > 0 && known > 0) {
           const soft = own.map(w => Math.exp((w - best) / warm)), sum = soft.reduce((a, b) => a + b, 0);
           soft.forEach((w, i) => { policy[s + i] = w / sum; });
-        } else policy[s + eager.find(i => own[i] >= best - HAIR * most)] = 1;
+        } else {
+          const good = eager.filter(i => own[i] >= best - HAIR * most);
+          policy[s + good[0]] = 1;
+          tied ||= known > 0 && good.length > 1;
+        }
       }
-      return {policy, worth, options: options.states, family: names_};
+      return {policy, worth, tied, options: options.states, family: names_};
     }
 
     heat(d, env) {

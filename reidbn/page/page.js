@@ -283,6 +283,8 @@
     if (beside.length) notes.push(say("alone", {done: listed(Object.keys(now.do).filter(n => faces.has(n))), others: listed(beside)}));
     if (held.left_out.length) notes.push(say("left_out", {names: listed(held.left_out), model: held.name}));
     if (byKnown(Object.keys(q.wanted))) notes.push(words.by_known);
+    const tied = good ? Object.keys(result.policies ?? {}).filter(n => result.policies[n].tied && !(n in now.do)) : [];
+    if (tied.length) notes.push(say("tied", {names: listed(tied)}));
     if (good && q.counts) notes.push(say(atStart() ? "by_counts" : "by_counts_there", {low: percent(q.counts[0]), high: percent(q.counts[1])}));
     if (good && q.story && !Object.keys(now.see).length && !Object.keys(now.do).length) notes.push(`${q.story.replace(/\.$/, "")}.`);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
