@@ -34,20 +34,30 @@ def worst_answers(
     return np.fmax(worst, taken) if higher.any() else None
 
 
-def say_tied(case: Asked) -> bool:
+Ties = dict[tuple[tuple[str, str], ...], tuple[str, ...]]
+
+
+def say_tied(case: Asked, found: Ties | None = None) -> bool:
     """Say beside an answer that another policy, worth the same, has a higher one.
 
     Of a table it is said without a number: notes leave the house.  True where there is another.
+    `found` keeps what is tied, by what is brought about, for other questions about the same people.
     """
-    is_tied, text = _tied(case)
+    is_tied, text = _tied(case, found)
     if text:
         aside("tied", 1.0, text)
     return is_tied
 
 
-def _tied(case: Asked) -> tuple[bool, str]:
+def _tied(case: Asked, found: Ties | None = None) -> tuple[bool, str]:
     """Whether policies are tied, and what to say where another has a higher answer, or may have."""
-    names = tied(case.attack, case.settings, case.subject, case.query.do) if case.decides else ()
+    if not case.decides:
+        return False, ""
+    known = {} if found is None else found
+    done = tuple(sorted(case.query.do.items()))
+    if done not in known:
+        known[done] = tied(case.attack, case.settings, case.subject, case.query.do)
+    names = known[done]
     if not names:
         return False, ""
     text = tied_in_words(names)

@@ -78,7 +78,7 @@ from reidbn.inference.asked import Asked
 from reidbn.inference.lowering import check_settings
 from reidbn.inference.policies import refuse_policy_of_one
 from reidbn.inference.query import Mean, Query, default_question, read_query
-from reidbn.inference.worst import say_tied
+from reidbn.inference.worst import Ties, say_tied
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
@@ -343,12 +343,13 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     match_done = done if asks_match else None
     sums = _summed(attack, questions, inputs, classes, population, table, match_done)
     beside = ", beside what is given or done" if inputs.given or inputs.do else ""
+    ties: Ties = {}
     for measure, query in list(questions.items()):
         try:
             found = sums.get(measure)
             risks[measure] = _risks(attack, query, inputs, table) if found is None else found
             say_tied(Asked(attack, query, dict(inputs.set), table.columns, people=table.of_person,
-                           beyond_range=inputs.beyond_range))  # fmt: skip
+                           beyond_range=inputs.beyond_range), ties)  # fmt: skip
         except ImpossibleEvidence as problem:
             if measure == OVERALL:
                 raise type(problem)(
