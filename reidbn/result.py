@@ -63,6 +63,8 @@ class Measure:
     """What it is the mean or the highest of: a value per person; of a ratio, both counts."""
     scale: float = 1.0
     """How many one person of the table stands for in it."""
+    most: float | None = None
+    """What it cannot be above, whatever the table is: the population, of people of it."""
 
     def in_words(self) -> str:
         """The number and its interval, exactly."""

@@ -250,3 +250,86 @@ def test_what_changed_of_linkage_is_said_fact_by_fact(sparse):
     assert weighted.changed[0] == "facts known: public -> public, weighted"
     heavy = rb.linkage(sparse, known="public", facts=[1, 2], weights={"age": 2, "sex": 3})
     assert rb.what_if(heavy, weights={"age": 3, "sex": 2}).changed  # worded alike
+
+
+# -- what a what-if does, and says that it does ----------------------------------------------------
+
+
+def test_without_adds_up_as_unknown_does(people):
+    before = rb.assess("adversary-routes", people, scenario="social-media", population=20_000)
+    chain = rb.what_if(rb.what_if(before, without="race"), without=["sex"])
+    once = rb.assess(
+        "adversary-routes", people, scenario="social-media", population=20_000,
+        without=["sex", "race"],
+    )  # fmt: skip
+    assert apart(chain, once) == ([], 0)
+    assert chain.changed == ("without: race -> race, sex",)
+    both = rb.what_if(rb.what_if(before, unknown="sex"), without="race")
+    assert np.array_equal(both.risk(), once.risk())
+    anew = rb.what_if(chain, scenario="social-media", without="sex")
+    assert anew.inputs.without == ("sex",)
+
+
+BANDS = {"generalise": {"age": 1}, "hierarchies": {"age": rb.microdata.Bands(10)}}
+
+
+def test_whoever_was_left_out_stays_out_until_suppress_asks_anew(people):
+    said = "who was left out before stays out"
+    for before in (assessed(people, None), rb.leak.assess(people, leaked=2)):
+        few = rb.what_if(before, suppress=3)
+        stay = rb.what_if(few, **BANDS)
+        assert len(stay.people) == len(few.people)
+        assert said in stay.changed[-1]
+        anew = rb.what_if(few, suppress=3, **BANDS)
+        at_once = rb.what_if(before, suppress=3, **BANDS)
+        assert len(anew.people) == len(at_once.people) > len(few.people)
+        for other in (anew, at_once, rb.what_if(before, **BANDS), few):
+            assert not any(said in words for words in other.changed)
+
+
+def test_what_is_dropped_and_never_known_changes_nothing_and_says_so(sparse):
+    before = rb.assess("linkage", sparse, known="public")
+    less = rb.what_if(before, drop="race")  # basic alone
+    assert np.array_equal(before.risk(), less.risk())
+    assert less.changed[-1] == (
+        "what was dropped may not be known by this attacker (facts known: any of public): no risk "
+        "changes by it"
+    )
+    for asked, drop in ((before, "town"), (rb.assess("linkage", sparse), "race")):
+        other = rb.what_if(asked, drop=drop)
+        assert not np.array_equal(asked.risk(), other.risk())
+        assert not any("may not be known" in words for words in other.changed)
+
+
+def test_a_mean_of_people_counted_as_cells_has_a_row_per_cell(people):
+    frame = rb.datasets.synthetic_patients(300, seed=1)
+    names, known = ["age", "sex"], {"age": 0.3, "sex": 0.5}
+    table = rb.read_table(frame, quasi_identifiers=names, subject_id=None)
+    cells, each = (
+        rb.assess("adversary-routes", t, population=50_000, known=known)
+        for t in (rb.contingency(frame, names), table)
+    )
+    given = {"reidentified": "yes"}
+    by_cell, by_person = (rb.expect(one, "known", given=given) for one in (cells, each))
+    rows = by_cell.people
+    assert rows["people"].tolist() == cells.people["people"].tolist()
+    assert len(rows) < len(by_person.people) == rows["people"].sum() == 300
+    assert rows["mean"].nunique() > 1
+    for column in ("mean", "sd"):
+        repeated = np.repeat(rows[column], rows["people"])
+        np.testing.assert_allclose(np.sort(repeated), np.sort(by_person.people[column]), rtol=1e-9)
+    assert float(by_cell) == pytest.approx(float(by_person), rel=1e-9)
+    assert by_cell.distribution == pytest.approx(by_person.distribution, rel=1e-9)
+    assert "over 300 (" in str(by_cell)
+    assert str(by_cell) == str(by_person)
+    assert by_cell.to_dict()["people"] == rows["people"].tolist()
+
+
+def test_a_page_of_a_few_people_tells_no_more_of_a_population_than_there_are(tmp_path):
+    frame = pd.DataFrame({"a": [1, 1, 2, 3, 4], "b": [1, 1, 2, 2, 2]})
+    table = rb.read_table(frame, quasi_identifiers=["a", "b"])
+    fit = rb.population.fit(table, population=20_000)
+    page = fit.report(tmp_path / "fit.md").read_text()
+    assert "0 to 20,000" in page
+    assert "50,000" not in page
+    assert "50,000" not in fit.report(tmp_path / "fit.json").read_text()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.calls import older
@@ -151,39 +152,58 @@ class Expectation(Reply):
     sd: Array
     labels: Sequence[Any] | None = None
     """Of the people, in their order."""
+    counts: NDArray[np.int64] | None = None
+    """How many people each row is, where people were counted as cells."""
 
     def __float__(self) -> float:
         """The mean; of several people the mean over them."""
         if np.ndim(self.value) > 1 and np.shape(self.value)[1] > 1:
             raise UsageError(f"this has {np.shape(self.value)[1]} settings: use .value")
-        return float(np.mean(self.value))
+        return float(self._over_people(self.value).mean())
+
+    def _over_people(self, values: Array) -> Array:
+        """The mean over people, who are on axis 0."""
+        each = np.asarray(values)
+        return (
+            each
+            if self.counts is None and not each.ndim
+            else np.asarray(np.average(each, axis=0, weights=self.counts))
+        )
 
     @property
     def distribution(self) -> dict[str, float]:
         """P(state); of several people the mean over them."""
-        values = np.asarray(self.probability).reshape(-1, len(self.states)).mean(axis=0)
+        each = np.asarray(self.probability).reshape(-1, len(self.states))
+        values = self._over_people(each)
         return {state: float(p) for state, p in zip(self.states, values, strict=True)}
 
     @property
     def people(self) -> pd.DataFrame:
-        """One row per person: the mean and the standard deviation of their number."""
+        """One row per person: the mean and the standard deviation of their number.
+
+        Of people counted as cells a row per cell, with how many people that is.
+        """
         import pandas as pd
 
         each = np.atleast_2d(np.asarray(self.value).reshape(-1, 1) if np.ndim(self.value) < 2
                              else self.value)[:, 0]  # fmt: skip
         sd = np.asarray(self.sd).reshape(len(each), -1)[:, 0]
-        found = pd.DataFrame({"mean": each, "sd": sd})
+        cells = {} if self.counts is None else {"people": self.counts}
+        found = pd.DataFrame({**cells, "mean": each, "sd": sd})
         return found if self.labels is None else found.set_axis(list(self.labels))
 
     def _numbers(self) -> dict[str, Any]:
         found = {"mean": np.asarray(self.value).tolist(), "sd": np.asarray(self.sd).tolist()}
+        found |= {} if self.counts is None else {"people": self.counts.tolist()}
         return found if np.size(self.value) > 1 else found | {"distribution": self.distribution}
 
     def _words(self) -> str:
         if np.size(self.value) > 1:
             low, high = np.min(self.value), np.max(self.value)
+            mean = self._over_people(self.value).mean()
+            over = np.size(self.value) if self.counts is None else self.counts.sum()
             return (
-                f"{self.query.describe()} = {np.mean(self.value):.6g} on average over "
-                f"{np.size(self.value):,} ({low:.6g} to {high:.6g})"
+                f"{self.query.describe()} = {mean:.6g} on average over "
+                f"{over:,} ({low:.6g} to {high:.6g})"
             )
         return f"{self.query.describe()} = {float(self):.6g} (sd {float(np.mean(self.sd)):.4g})"

@@ -132,7 +132,19 @@ def again(result: Result, changes: Mapping[str, Any]) -> Result:
     after: Result = call.function(**asked)
     if after.about != result.about:
         raise UsageError(other_events(result.about, after.about))
-    return changed_from(result, after)
+    said = stay_out(asked.get(table), release.get("generalise"), release.get("suppress"))
+    return changed_from(result, after, said)
+
+
+def stay_out(people: Any, generalise: Any, suppress: Any) -> list[str]:
+    """A remark where people who were left out at finer levels stay out at these."""
+    before = people.before if isinstance(people, People) else None
+    if generalise is None or suppress is not None or before is None or len(before) == len(people):
+        return []
+    return [
+        "who was left out before stays out at these levels, too: suppress= decides it anew, as "
+        "where both are said at once"
+    ]
 
 
 def changed_from(before: Result, after: R, more: Sequence[str] = ()) -> R:

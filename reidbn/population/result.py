@@ -203,8 +203,9 @@ class Uniqueness(Result, ABC):
             ends = self._ends(name)
             if value is not None:
                 found[name] = Measure(
-                    value, ends, "people", words=words, told="scaled", scale=scale
-                )
+                    value, ends, "people", words=words, told="scaled", scale=scale,
+                    most=self.population,
+                )  # fmt: skip
         found["p_unique"] = self._share_unique()
         law = self._prediction()
         if law is not None:
@@ -241,7 +242,9 @@ class Uniqueness(Result, ABC):
         words = "unique in the population, as it will turn out"
         middle, up = number_or_none(self, "expected_uniques"), self.population / self.n
         ends = float(low), float(high)
-        return Measure(middle, ends, "people", words=words, told="scaled", scale=up)
+        return Measure(
+            middle, ends, "people", words=words, told="scaled", scale=up, most=self.population
+        )
 
     def _matches(self) -> Measure | None:
         """E[1/F] over people; from class sizes alone where there are no persons."""

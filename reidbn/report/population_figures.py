@@ -117,7 +117,10 @@ def _told_models(table: pd.DataFrame, telling: Telling) -> pd.DataFrame:
     for row, model in zip(table.index, table.to_dict("records"), strict=True):
         for name in ("expected_uniques", "lower", "upper"):
             if isinstance(model[name], float):
-                m = Measure(model[name], unit="people", told="scaled", scale=up)
+                m = Measure(
+                    model[name], unit="people", told="scaled", scale=up,
+                    most=table.attrs["population"],
+                )  # fmt: skip
                 found.loc[row, name] = (telling.bounds(m) or (0.0, 0.0))[name != "lower"]
     return found
 

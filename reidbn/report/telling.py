@@ -493,7 +493,8 @@ class Telling:
         if m.told == "scaled":
             step = _edge(BASE * m.scale)
             units = floor(value / step + 1e-9)
-            return outwards(units * step, (units + 1) * step)
+            low, high = outwards(units * step, (units + 1) * step)
+            return low, high if m.most is None else min(high, m.most)
         if m.each is None or m.each[1] < BASE:
             return None
         whole, ten = told(int(m.each[1])), told(floor(value * float(m.each[1]) + 1e-9))

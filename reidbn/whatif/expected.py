@@ -13,7 +13,7 @@ from reidbn.inference.answer import Expectation
 from reidbn.inference.answers import ENGINES, expectation, load_attack
 from reidbn.inference.asked import Asking
 from reidbn.inference.query import Mean, refuse_two_readings
-from reidbn.whatif.cases import What, brings_case, case_of
+from reidbn.whatif.cases import What, brings_case, case_of, row_by_row
 
 
 @typed
@@ -30,8 +30,9 @@ def expect(
 
     `of` is the node, the group, or a question such as how_many: {expect: exposed}; without it the
     attack's own question.  `what` is an attack, a name or file of one, or an assessment: then there
-    is one mean per person, and float() is their mean.  `engine`, `draws` and `seed` are as in
-    rb.ask, and `asked` is how it is asked: given, do, set, subject and beyond_range.
+    is one mean per person, or per cell where people are counted as cells, and float() is the mean
+    over people.  `engine`, `draws` and `seed` are as in rb.ask, and `asked` is how it is asked:
+    given, do, set, subject and beyond_range.
 
     >>> e = expect("leak-single", "leaked_class_size")
     >>> round(float(e), 12), round(float(e.sd), 4)
@@ -57,12 +58,10 @@ def expect(
     )
     if np.ndim(found.value) < 2:
         return found
-    labels = case.names(case.subjects)
-    return replace(
-        found,
-        value=case.each(found.value),
-        sd=case.each(found.sd),
-        probability=case.each(found.probability),
-        evidence_probability=case.each(np.asarray(found.evidence_probability)),
-        labels=labels,
-    )
+    each = {name: np.asarray(getattr(found, name)) for name in _EACH}
+    rows = row_by_row(case, **each)
+    whose, counts = rows.pop("subject"), rows.pop("people", None)
+    return replace(found, **rows, labels=whose.tolist(), counts=counts)
+
+
+_EACH = ("value", "sd", "probability", "evidence_probability")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.linkage.columns import SparsePeople, in_release
+from reidbn.attacks.linkage.columns import SparsePeople, in_release, known_of
 from reidbn.attacks.routes.arguments import (
     columns_of,
     filled_otherwise,
@@ -32,7 +32,7 @@ from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
 from reidbn.differing import differing, other_events
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.again import again, changed_from
+from reidbn.microdata.again import again, changed_from, stay_out
 from reidbn.microdata.generalise import empty_cells, left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
@@ -86,7 +86,9 @@ def what_if(
     `population` given here, too), another number those of the whole table.  What is known about a
     person stays what it was: it depends on the person and not on what is released; `known` says it
     anew, as another `scenario` does.
-    `unknown` takes columns out of what is known, beside those that were taken out before.
+    `unknown` takes columns out of what is known, and `without` attributes out of the scenario,
+    beside those that were taken out before; `generalise` by itself leaves out whom `suppress` left
+    out before, and `suppress` beside it decides that anew at its levels.
     `together` says whether the scenario's list or account is one event for all attributes.  With
     another scenario, `columns`, `without`, `unknown`, and what is given, done or set about nodes
     and parameters that the old scenario brought, are to be said anew.
@@ -150,15 +152,45 @@ def what_if(
         columns=inputs.columns
         if columns is None
         else columns_of(columns, people.columns, filled_otherwise(inputs.attack, chosen)),
-        without=inputs.without if without is None else names_of(without, "without"),
+        without=_without_more(inputs, without, stays=anew is None),
         beyond_range=inputs.beyond_range or beyond_range,
     )
     changed = _known_less(changed, unknown, stays=anew is None)
     fallen = sorted({*inputs.said} & ({*_chances(inputs)} - {*_chances(changed)} - {*(set or ())}))
     changed = replace(changed, said={n: v for n, v in changed.said.items() if n not in fallen})
     _refuse_other_population(inputs, changed, said=population is not None)
-    gone = [f"{name}: {inputs.said[name]:,.12g} -> nothing" for name in fallen]
-    return changed_from(result, _of_the_same_columns(result, run(changed)), gone)
+    after = _of_the_same_columns(result, run(changed))
+    more = [f"{name}: {inputs.said[name]:,.12g} -> nothing" for name in fallen]
+    more += stay_out(people, generalise, suppress)
+    return changed_from(result, after, [*more, *_never_known(result, after, drop)])
+
+
+def _never_known(
+    before: Assessment, after: Assessment, drop: str | Sequence[str] | None
+) -> list[str]:
+    """A remark where what was left out of a sparse table may be known by nobody anyhow."""
+    people, left = before.inputs.people, after.inputs.people
+    if drop is None or not isinstance(people, SparsePeople) or not isinstance(left, SparsePeople):
+        return []
+    known = known_of(before.inputs.scenario)
+    gone = {*people.sparse.names} - {*left.sparse.names}
+    may = {people.sparse.names[i] for i in people.sparse.named(known.known)}
+    if not known.known or known.together or gone & may:
+        return []
+    return [
+        f"what was dropped may not be known by this attacker (facts known: {known.in_words}): no "
+        "risk changes by it"
+    ]
+
+
+def _without_more(
+    inputs: Inputs, named: str | Sequence[str] | None, *, stays: bool
+) -> tuple[str, ...]:
+    """What is left out of the scenario, beside what was before where it is the one that was."""
+    if named is None:
+        return inputs.without
+    more = names_of(named, "without")
+    return tuple(dict.fromkeys((*inputs.without, *more))) if stays else more
 
 
 def _known_less(inputs: Inputs, named: str | Sequence[str] | None, *, stays: bool) -> Inputs:
