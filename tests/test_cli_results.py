@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from reidbn.cli import reidbn
+from reidbn.errors import UsageError
 
 TABLE = ("synthetic:300", "--qi", "age,sex,race")
 COMMANDS = {
@@ -61,3 +62,29 @@ def test_a_leak_without_people_has_no_page():
     assert "one --leaked size" in str(run(*two).exception)
     plain = ("subsets", *TABLE, "--html", "x.html")
     assert "add --suda" in str(run(*plain).exception)
+
+
+def test_an_option_means_the_same_in_every_command(tmp_path):
+    """A file is looked at before any work, JSON is a flag, a limit a chance from 0 to 1."""
+    found = {}
+    for name in reidbn.list_commands(None):
+        for option in reidbn.get_command(None, name).params:
+            for word in {"--out", "--html", "--plot", "--json", "--fail-above"} & {*option.opts}:
+                found.setdefault(word, {})[name] = option
+    assert {word: len(of) for word, of in found.items()} == {
+        "--out": 8, "--html": 8, "--plot": 16, "--json": 34, "--fail-above": 5,
+    }  # fmt: skip
+    assert all(option.is_flag for option in found["--json"].values())
+    for word, ending in (("--out", ".parquet"), ("--html", ".html"), ("--plot", ".svg")):
+        for name, option in found[word].items():
+            taken = option.type.convert(str(tmp_path / f"x{ending}"), option, None)
+            assert taken == str(tmp_path / f"x{ending}"), name
+            for wrong in (tmp_path / "nowhere" / f"x{ending}", tmp_path / "x.made_up"):
+                with pytest.raises(UsageError, match=r"nowhere|made_up"):
+                    option.type.convert(str(wrong), option, None)
+    for name, option in found["--fail-above"].items():
+        of_means = {"ask", "sweep"} & {name}  # whose answer says later what its limit may be
+        for wrong in ("x",) if of_means else ("x", "1.5", "-0.1"):
+            with pytest.raises(UsageError, match=wrong):
+                option.type.convert(wrong, option, None)
+        assert option.type.convert("0.25", option, None) in (0.25, "0.25"), name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from reidbn.cli._options import json_option, print_json
+from reidbn.cli._options import PICTURE, json_option, print_json
 
 
 @click.command()
 @click.argument("models", nargs=-1, metavar="[MODELS...]")
-@click.option("--plot", metavar="FILE", help="The picture (.svg, .png, .pdf).")
+@click.option("--plot", type=PICTURE, help="Draw it (.svg, .png, .pdf).")
 @json_option
 def coverage(models: tuple[str, ...], plot: str | None, as_json: bool) -> None:
     """Which threats MODELS are about, by which node, and which they exclude and why.
