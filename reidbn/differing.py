@@ -96,7 +96,8 @@ def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
         both = [
             n
             for n in {**values, **others}
-            if kind not in ("parameters", "bands") or (n in values and n in others)
+            if (kind not in ("parameters", "bands") and n != "together")
+            or (n in values and n in others)
         ]
         for name in both:
             least = 0 if kind == "levels" else None

@@ -174,6 +174,8 @@ def test_one_account_for_all_is_said_as_that(people):
     assert apart(before, after)[1] > 0
     assert after.changed == ("together: no -> yes",)  # no chance of an attribute was raised
     assert rb.what_if(after, together=True).changed == ()
+    worst = rb.what_if(after, scenario="worst-case")  # which has no account
+    assert not any("together" in words for words in worst.changed)
 
 
 # -- facts of a sparse table -----------------------------------------------------------------------
