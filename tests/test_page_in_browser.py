@@ -124,6 +124,10 @@ PICTURES = """Promise.all([...document.querySelectorAll("img, image")].map(async
   const image = new Image();
   image.src = from ?? "";
   try { await image.decode(); } catch { return false; }
+  if (at.checkVisibility()) {
+    const size = at.getBoundingClientRect();
+    if (!size.width || !size.height) return false;
+  }
   return image.naturalWidth > 0;
 }))"""
 
@@ -141,10 +145,13 @@ def opened(path):
         return pictures, browser.asked_for(), broken
 
 
+@pytest.mark.parametrize("custodian", [False, True])
 @pytest.mark.parametrize("kind", MADE)
-def test_a_report_as_it_was_written_has_its_pictures_and_keeps_its_own_policy(kind, tmp_path):
+def test_a_report_as_it_was_written_has_its_pictures_and_keeps_its_own_policy(
+    kind, custodian, tmp_path
+):
     """Not in a frame, and with its policy, which `seen` has to take off for axe."""
-    path = MADE[kind](subjects()).report(tmp_path / "page.html")
+    path = MADE[kind](subjects()).report(tmp_path / "page.html", custodian=custodian)
     assert len(re.findall(CLOSED, path.read_text())) == 1
     pictures, asked, broken = opened(path)
     assert (all(pictures), [a for a in asked if not a.startswith("data:")], broken) == (
@@ -152,6 +159,8 @@ def test_a_report_as_it_was_written_has_its_pictures_and_keeps_its_own_policy(ki
         [],
         [],
     )
+    text = path.read_text()
+    assert ("img-src data:" in text) is ("data:image/png" in text)  # let in nowhere else
 
 
 def test_a_broken_picture_and_what_a_policy_forbids_are_seen(tmp_path):

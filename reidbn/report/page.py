@@ -129,6 +129,12 @@ class Sheet:
     of_classes: tuple[int, int] = (0, 0)
     """Nobody, and somebody, is said to be in a class of at most so many."""
 
+    @property
+    def has_images(self) -> bool:
+        """Whether a figure holds a picture of its own, which the page's policy must let in."""
+        every = (shown for s in self.sections for shown in (*s.shown, *s.details))
+        return any('href="data:image/' in shown.svg for shown in every)
+
 
 def _is_number(cell: str) -> bool:
     """A number, what stands for one, or a bound on one."""
