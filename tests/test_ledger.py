@@ -1,6 +1,7 @@
 """With a ledger, tables few people apart print the same numbers; it says nothing in the clear."""
 
 import json
+import re
 import stat
 import warnings
 from collections import defaultdict
@@ -101,6 +102,53 @@ def test_tables_one_to_nine_people_apart_print_the_same_bytes(tmp_path):
     assert len(json.loads(ledger.read_text())["releases"]) == 2
 
 
+def test_the_same_numbers_leave_for_another_recipient_and_under_another_title(tmp_path):
+    """It was refused as "another threshold"; a title was not heard at all."""
+    records, ledger = rows(260), tmp_path / "releases.json"
+    result, asked = assessed(records), {"threshold": "ontario-high", "ledger": ledger}
+
+    def told(name, result=result, **more):
+        path = result.report(tmp_path / name, **asked, **more)
+        return re.sub(r"<!-- reidbn.*", "", path.read_text())
+
+    board = {"title": "Request 1 <A>", "context": {"recipient": "the board & its clerks"}}
+    plain = told("plain.html")
+    for kind in ("html", "md"):
+        other = told(f"other.{kind}", **board)
+        assert other != told(f"plain.{kind}")
+        again = told(f"again.{kind}", **board)
+        assert again == other
+        assert "Request 1" in other
+        assert "its clerks" in other
+        own = result.report(tmp_path / f"alone.{kind}", threshold="ontario-high", **board)
+        assert re.sub(r"<!-- reidbn.*", "", own.read_text()) == other
+    assert told("plain.html") == plain
+    assert told("other.json", **board) == told("plain.json")
+    context = board["context"] | {"purpose": "a plan for wards"}
+    assert "a plan for wards" in told("third.html", title=board["title"], context=context)
+    with pytest.warns(ReidbnWarning, match="apart from one in the ledger"):
+        near = told("near.html", result=assessed(records[3:]), **board)
+    assert near == told("other.html", **board)
+    with pytest.raises(UsageError, match="under another title or for another recipient"):
+        told("near.html", result=assessed(records[3:]), title="Request 2")
+    with pytest.raises(UsageError, match="under another threshold"):
+        result.report(tmp_path / "no.html", ledger=ledger, threshold=0.33, **board)
+
+
+def test_numbers_that_would_be_others_do_not_leave_under_another_title(tmp_path):
+    """A digest that differs stands for another version, or for another hierarchy."""
+    result, path = assessed(rows(260)), tmp_path / "releases.json"
+    result.report(tmp_path / "a.md", ledger=path)
+    held = json.loads(path.read_text())
+    held["releases"][0]["tells"] = "of another version"
+    path.write_text(json.dumps(held))
+    with pytest.raises(UsageError, match="now its numbers or words would be others"):
+        result.report(tmp_path / "b.md", ledger=path, title="Request 2")
+    assert not (tmp_path / "b.md").exists()
+    result.report(tmp_path / "b.md", ledger=path)
+    assert (tmp_path / "a.md").read_text() == (tmp_path / "b.md").read_text()
+
+
 @pytest.mark.wide
 def test_a_table_that_fails_does_not_print_the_green_of_its_neighbour(tmp_path):
     green = [("20", "f", "Elbheim")] * 40 + [("21", "m", "Altdorf")] * 40
@@ -194,7 +242,7 @@ def test_another_threshold_is_refused_where_each_tells_of_coarser_tables(tmp_pat
     result, leak = rb.assess("marketer", people), rb.leak.assess(people, leaked=5)
 
     def told(result, standing, **options):
-        of = ({".json": "-"}, standing, (0, 0))
+        of = ({".json": "-"}, standing, (0, 0), "")
         released(tmp_path / "ledger", ".json", result, options, telling_of(result), lambda: of)
 
     told(leak, 1)
@@ -418,4 +466,4 @@ def told_of(result, kind, ledger):
     """What a ledger does with a report, without the time that the report takes."""
     options = {"page": "people"} if kind == "page" else {}
     telling = telling_of(result, custodian=kind == "page")  # of which a page has no classes
-    return released(ledger, kind, result, options, telling, lambda: ({kind: "-"}, 1, (0, 0)))
+    return released(ledger, kind, result, options, telling, lambda: ({kind: "-"}, 1, (0, 0), ""))

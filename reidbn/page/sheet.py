@@ -27,7 +27,7 @@ from reidbn.page.people import behind
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.drawing import laid_out, wrapped
-from reidbn.report.ledgered import released
+from reidbn.report.ledgered import Texts, digest, released
 from reidbn.report.page import context_of, seal_of
 from reidbn.report.telling import Telling
 
@@ -103,17 +103,19 @@ def page_of_people(
     start = Start(dict(case.settings), dict(case.laid), dict(case.query.do), None)
     asked = {"title": title, "context": context_of(context)}
 
-    def text() -> str:
+    def text() -> tuple[str, str]:
         held = payload(case.attack, None, start, people)
-        return sealed(written(case.attack, held, asked), seal)
+        return sealed(written(case.attack, held, asked), seal), digest(held)
 
     if ledger is None:
-        return write_text(text(), place, of_people=custodian)
-    found = released(
-        ledger, _PAGE, result, {"page": "people", **asked}, Telling(),
-        lambda: ({_PAGE: text()}, 1, (0, 0)),
-    )  # fmt: skip
-    return write_text(found, place)
+        return write_text(text()[0], place, of_people=custodian)
+
+    def texts() -> Texts:
+        found, tells = text()
+        return {_PAGE: found}, 1, (0, 0), tells
+
+    options = {"page": "people", **asked}
+    return write_text(released(ledger, _PAGE, result, options, Telling(), texts), place)
 
 
 def _place(path: str | Path) -> Path:

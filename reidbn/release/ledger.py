@@ -58,6 +58,10 @@ class Released:
     """The classes in which people were counted: a word for the size of everybody's."""
     verdict: Sequence[int] = (0, 0)
     """Nobody, and somebody, is said to be in a class of at most so many."""
+    stated: str = ""
+    """A word for its title and its recipient; empty in an older ledger."""
+    tells: str = ""
+    """A word for all that it tells of people, whatever its title and recipient."""
 
     def text(self, kind: str) -> str:
         """What was printed, by the ending of the file."""

@@ -39,6 +39,7 @@ from reidbn.report.page import (
     Section,
     Sheet,
     Shown,
+    Stated,
     context_of,
     left_aside,
     made_from,
@@ -63,6 +64,10 @@ GOVERNANCE = (
     "Keep the file of per-person risks with the custodian; this report holds aggregates.",
     "Date: ____________    Review by: ____________    Valid until: ____________    "
     "Signed: ____________    Role: ____________",
+)
+UNSTATED = Stated(
+    "Nothing is stated of who receives the data and how (--recipient, context=), and nothing of it "
+    "was taken into account."
 )
 FLIPS = ("The verdict flips", "No single assumption")
 MOST_SHOWN = 60  # signs of column names in a command
@@ -272,7 +277,7 @@ def _answers(asked: Request, moved: Section) -> list[tuple[str, Sequence[str]]]:
     s, telling = asked.summary, asked.telling
     recipient = asked.context.get("recipient")
     to = [
-        *([f"Stated recipient: {recipient}."] if recipient else []),
+        *([Stated(f"Stated recipient: {recipient}.")] if recipient else []),
         f"Judged for a {s.rule.release} release: {s.rule.asks}. {s.threshold.about}",
         *s.notes_on_the_rule(telling),
     ]
@@ -380,7 +385,7 @@ def _data_and_rule(asked: Request) -> Section:
     rows = [[text, asked.context.get(key, NOT_STATED)] for key, text in _CONTEXT]
     known = {key for key, _ in _CONTEXT}
     rows += [[k, v] for k, v in asked.context.items() if k not in known]
-    stated = Shown("The release", ("question", "answer"), rows)
+    stated = Shown("The release", ("question", "answer"), rows, is_stated=True)
     rows = [[t.name, t.release or "either", t.asks, t.recipient, t.source]
             for t in PRESETS.values()]  # fmt: skip
     heads = ("name", "release", "asks (of either: of a public one)", "for", "source")
@@ -393,9 +398,7 @@ def _data_and_rule(asked: Request) -> Section:
             f"Precedents are about people alike on every quasi-identifier when an attempt is "
             f"certain. For comparison only, a rule that this report does not use: "
             f"{_lower(s.other.sentence(telling))}",
-            *([] if asked.context else ["Nothing is stated of who receives the data and how "
-                                        "(--recipient, context=), and nothing of it was taken into "
-                                        "account."]),
+            *([] if asked.context else [UNSTATED]),
         ],
         shown=[*data.shown, *([stated] if asked.context else [])],
         details=[*data.details, *([] if asked.context else [stated]), precedents],

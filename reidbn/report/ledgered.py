@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from reidbn.microdata.table import People
     from reidbn.result import Result
 
+Texts = tuple[dict[str, str], int, tuple[int, int], str]
+
 
 def released(
     path: str | os.PathLike[str],
@@ -31,24 +33,31 @@ def released(
     result: Result,
     options: Mapping[str, Any],
     telling: Telling,
-    texts: Callable[[], tuple[dict[str, str], int, tuple[int, int]]],
+    texts: Callable[[], Texts],
 ) -> str:
     """The text of a report as a ledger lets it out; what is new is kept there.
 
-    texts: the report by the ending of its file, how it stands (Released), and of how large classes
-    its verdict says that nobody, and that somebody, is in one.
+    texts: the report by the ending of its file, how it stands (Released), of how large classes
+    its verdict says that nobody, and that somebody, is in one, and a digest of all that it tells of
+    people: the same numbers may leave once more under another title or for another recipient.
     """
     table = result.table
     if table is None or not len(table):
         raise UsageError("a ledger is of tables of people, and this result has none")
     asked, told = _asked(result, options), telling.classes
+    stated = digest([options.get(name) or None for name in _STATED])
     with opened(path) as ledger:
         columns = _columns(table)
         near, mine, named = ledger.near(columns)
         same = [found for found in near if found[1].asked == asked]
         if same:
-            apart, entry = min(same, key=itemgetter(0))
-            return _again(kind, apart, entry, texts)
+            for_it = [found for found in same if found[1].stated in ("", stated)]
+            apart, entry = min(for_it or same, key=itemgetter(0))
+            if for_it:
+                return _again(kind, apart, entry, texts)
+            printed = _restated(apart, entry, texts)
+            ledger.add(columns, replace(entry, printed=printed, stated=stated))
+            return printed[kind]
         nearest = min((found[0] for found in near), default=0)
         if nearest:
             raise _refused(
@@ -70,13 +79,12 @@ def released(
         ]
         if any(list(entry.classes) != words for entry in before):
             raise _refused(_OTHERS)
-        printed, standing, verdict = texts()
+        printed, standing, verdict, tells = texts()
         _refuse_other_changes(result, standing, before)
         if told:
             refuse_between(told[0], {verdict, *((e.verdict[0], e.verdict[1]) for e in before)})
-        ledger.add(
-            columns, Released(named, mine.to_text(), asked, standing, printed, {}, words, verdict)
-        )
+        ledger.add(columns, Released(named, mine.to_text(), asked, standing, printed, {}, words,
+                                     verdict, stated, tells))  # fmt: skip
         return printed[kind]
 
 
@@ -101,10 +109,16 @@ def _tells_of(result: Result, options: Mapping[str, Any], telling: Telling, aske
     )
     released = {k: v for k, v in table.as_released.items() if k not in OF_THE_TABLE}
     about = [sorted(columns), released, None if follows else _of(result)]
-    return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
+    return digest(about)
 
 
-_OF_VERDICTS = {"threshold", "release", "title", "context", "custodian"}
+def digest(content: Any) -> str:
+    """A word for what JSON can say."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+_STATED = ("title", "context")  # the caller's own words, which tell of nobody in the table
+_OF_VERDICTS = {"threshold", "release", "custodian", *_STATED}
 _OTHERS = (
     "this very table was released with this ledger, and the two reports together would tell of "
     "more than one set of classes (the same columns and levels, all known for sure): classes lie "
@@ -183,6 +197,26 @@ def _again(kind: str, apart: int, entry: Released, texts: Any) -> str:
     return entry.text(kind)
 
 
+def _restated(apart: int, entry: Released, texts: Any) -> dict[str, str]:
+    """The same numbers of the same table under another title or for another recipient."""
+    if apart:
+        raise _refused(
+            f"this was asked of a table {counted(apart, 'person')} apart and released with this "
+            f"ledger under another title or for another recipient: the numbers of that table are "
+            f"printed again as that report stated them alone. Pass that report on, or ask with its "
+            f"title and recipient."
+        )
+    printed, _, _, tells = texts()
+    if tells != entry.tells:
+        raise _refused(
+            "this was asked of this table and released with this ledger under another title or for "
+            "another recipient, and now its numbers or words would be others (another version of "
+            "reidbn, or another hierarchy). Pass that report on, or ask with its title and "
+            "recipient, which prints it again."
+        )
+    return printed
+
+
 def _columns(table: People) -> Columns:
     """The records of a table as it was read: what a table is in its release may differ by level."""
     table = table.as_read
@@ -198,10 +232,9 @@ def _asked(result: Result, options: Mapping[str, Any]) -> str:
     rest = {
         k: _worded(v)
         for k, v in options.items()
-        if k not in ("custodian", "title") and v not in (None, {})
+        if k not in ("custodian", *_STATED) and v not in (None, {})
     }
-    text = json.dumps([*_of(result), rest], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest([*_of(result), rest])
 
 
 def _of(result: Result) -> list[Any]:

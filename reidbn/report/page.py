@@ -47,6 +47,7 @@ from reidbn.written import capital
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from reidbn.report.ledgered import Texts
     from reidbn.result import Measure, Result
 
 __all__ = ["Section", "Sheet", "Shown", "html", "inline", "markdown", "sheet_of", "svg_of"]
@@ -60,6 +61,12 @@ NOT_LOOKED_AT = "What this assessment did not look at"
 SAFE, UNSAFE, PLAIN = "#2a9d8f", "#c1440e", "#5b7c99"
 
 
+class Stated(str):
+    """A sentence of what the caller states of a release, which tells of nobody in the table."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Shown:
     """A figure (or none) and the table under it."""
@@ -71,6 +78,8 @@ class Shown:
     """Drawn when the page is written; or the text of an SVG element."""
     about: str = ""
     """What the figure shows, for who cannot see it."""
+    is_stated: bool = False
+    """Whether it holds nothing but what the caller states of the release."""
 
     @cached_property
     def svg(self) -> str:
@@ -134,6 +143,21 @@ class Sheet:
         """Whether a figure holds a picture of its own, which the page's policy must let in."""
         every = (shown for s in self.sections for shown in (*s.shown, *s.details))
         return any('href="data:image/' in shown.svg for shown in every)
+
+
+def unstated(sheet: Sheet) -> Sheet:
+    """The sheet without its title and all that the caller states of who receives the data."""
+
+    def said(sentences: Sequence[str]) -> list[str]:
+        return [sentence for sentence in sentences if not isinstance(sentence, Stated)]
+
+    sections = [
+        replace(s, text=said(s.text), shown=[one for one in s.shown if not one.is_stated],
+                details=[one for one in s.details if not one.is_stated])
+        for s in sheet.sections
+    ]  # fmt: skip
+    answers = [(question, said(sentences)) for question, sentences in sheet.answers]
+    return replace(sheet, title="", answers=answers, sections=sections)
 
 
 def _is_number(cell: str) -> bool:
@@ -465,16 +489,17 @@ def seal_of(result: Result, command: list[str] | None, *, custodian: bool) -> di
     return found if command is None else found | {"command": command}
 
 
-def _every_text(
-    result: Result, options: dict[str, Any], seal: dict[str, Any]
-) -> tuple[dict[str, str], int, tuple[int, int]]:
-    """The report in all its forms, how it stands, and what is said of classes."""
+def _every_text(result: Result, options: dict[str, Any], seal: dict[str, Any]) -> Texts:
+    """The report in all its forms, how it stands, and what is said of classes and of people."""
+    from reidbn.report.ledgered import digest
+
     sheet = result._sheet(**options)
     own = {name: value for name, value in options.items() if name not in SHEET_ALONE}
     texts = {".html": html(sheet), ".md": markdown(sheet), ".json": _text(".json", result, own)}
     done = {kind: sealed(text, seal) for kind, text in texts.items()}
     standing = {SAFE: 2, PLAIN: 1}.get(sheet.colour, 0)
-    return done, standing, sheet.of_classes
+    tells = digest([html(unstated(sheet)), texts[".json"]])
+    return done, standing, sheet.of_classes, tells
 
 
 @typed
