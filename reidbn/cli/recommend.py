@@ -109,6 +109,8 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
 
 def _say(plan: ReleasePlan) -> None:
     """What to do, what it keeps, and what proves it."""
+    from reidbn.plans.left_out import beside, in_words
+
     best, people = plan.best, plan.people
     wide = max(len(name) for name in best.levels)
     for name, level in best.levels.items():
@@ -130,6 +132,9 @@ def _say(plan: ReleasePlan) -> None:
                 f"person of the table"
             )
     click.echo(f"left out: {best.suppressed:,} of {len(people):,} people")
+    if best.suppressed:
+        for said in (*in_words(plan), beside(plan)):
+            click.echo(f"  {said}")
     if plan.certificate.tried is not None:
         click.echo(f"emptied: {best.emptied:,} of {len(people) * len(best.levels):,} cells")
     click.echo(f"loss: {best.loss:.4g} ({plan.loss}; 0 as it is, 1 nothing left)")

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from reidbn.above import SLACK, is_above
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import released
+from reidbn.errors import EngineError
 from reidbn.microdata.classes import Codes, Ints, class_ids
 from reidbn.microdata.generalise import empty_cells, released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
@@ -309,6 +310,17 @@ class Release:
         own = {t.key: worst_risk(results[t.under], t.measure)[0]
                for t in self.targets if not t.on_classes}  # fmt: skip
         return own | self._of_classes(node, kept)
+
+    def looked_at_again(self, best: Looked) -> tuple[Looked, dict[str, Assessment]]:
+        """What is recommended, assessed anew; a plan counts only where every target is kept."""
+        assert best.left_out is not None  # noqa: S101 - it keeps its targets
+        table = self if best.emptied is None else self.but(gone=best.emptied)
+        results = table.assessed(best.node, ~best.left_out)
+        risks = table.risks(best.node, ~best.left_out, results)
+        for t in table.targets:
+            if not t.is_met(risks[t.key]):
+                raise EngineError(f"the plan found does not keep {t}; a fault of reidbn, report it")
+        return replace(best, values=table.values(risks), is_bound=False), results
 
     def as_it_is(self) -> dict[Target, float]:
         """Each target's number of the table before anything is done to it."""

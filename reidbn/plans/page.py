@@ -15,6 +15,7 @@ import numpy as np
 
 import reidbn
 from reidbn.microdata.generalise import bits
+from reidbn.plans.left_out import beside, in_words, rows_of
 from reidbn.plans.losses import SEPARABLE
 from reidbn.plans.together import SECOND
 from reidbn.release.counts import BASE, down
@@ -149,6 +150,11 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
         *([OWN_COPY] if custodian else []),
     ]
     sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
+    if custodian and best.suppressed:
+        heads = ["column", "group", "left out", "of", "if it fell on all alike"]
+        caption = "Of each column the groups that lose more than falls on them"
+        shown = [Shown(caption, heads, rows_of(plan))]
+        sections.append(Section("Who is left out", in_words(plan), [beside(plan)], shown))
     if custodian:
         sections += [_kept(plan), _finer(plan), *([_others(plan)] if plan.has_front else [])]
     text = [sure, plan.least_by, *([] if custodian else [ONE_TABLE]), f"{SECOND}."]

@@ -305,6 +305,27 @@ class ReleasePlan:
         columns = ["column", "level", "target", "value", "people", "breaks"]
         return pd.DataFrame(rows, columns=columns)
 
+    @cached_property
+    def left_out(self) -> pd.DataFrame:
+        """Of each column the groups that lose more people than falls on them; the custodian's own.
+
+        One row each: how many are left out, how many there are, and how many it would be if leaving
+        out fell on everybody alike.
+        """
+        from reidbn.plans.left_out import left_out
+
+        return left_out(self)
+
+    @cached_property
+    def with_everybody(self) -> ReleasePlan | None:
+        """The best way that leaves out nobody and empties no cell; None where none was found.
+
+        It is searched for as this plan was, for as long.
+        """
+        from reidbn.plans.left_out import with_everybody
+
+        return with_everybody(self)
+
     def options(self, most: int = 3) -> dict[str, Assessment]:
         """The table as it is, and the ways that lose least after the best, to compare with it.
 
@@ -462,6 +483,7 @@ class ReleasePlan:
             "levels": dict(best.levels),
             "columns_dropped": list(best.dropped),
             "suppressed": best.suppressed,
+            "left_out": self.left_out.to_dict(orient="records"),
             "cells_emptied": best.emptied,
             "people": len(self.people),
             "drawn_of": self.drawn_of,

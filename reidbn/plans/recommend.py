@@ -15,14 +15,14 @@ from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.placing import scenario_of
 from reidbn.calls import typed
-from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
+from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.inference.cut import MOST
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.proposed import propose_hierarchies
 from reidbn.microdata.table import People, refuse_emptied
 from reidbn.plans.emptying import emptied
 from reidbn.plans.losses import MOST_NODES, SEPARABLE, Loss, is_of_cells, name_of, ways_of
-from reidbn.plans.nodes import TIE, Looked, Release, rows_of
+from reidbn.plans.nodes import TIE, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
 from reidbn.plans.rising import Direction, direction_of
 from reidbn.plans.search import Certificate, Search
@@ -129,7 +129,7 @@ def recommend(
     if best is None:
         raise DataError(_nothing_found(table, certificate))
     also = () if some is None else tuple(one for one in some.found if one is not best)
-    best, results = _looked_at_again(table, best)
+    best, results = table.looked_at_again(best)
     if best.emptied is None:
         search.seen[best.node] = best
     else:
@@ -283,18 +283,6 @@ def _direction(bases: Mapping[str, Assessment], target: Target) -> Direction | N
     if target.on_classes:
         return Direction(1.0 / np.arange(1, 3), 0.0)
     return direction_of(bases[target.under], target.measure)
-
-
-def _looked_at_again(table: Release, best: Looked) -> tuple[Looked, dict[str, Assessment]]:
-    """What is recommended, assessed anew; a plan counts only where every target is kept."""
-    assert best.left_out is not None  # noqa: S101 - it keeps its targets
-    table = table if best.emptied is None else table.but(gone=best.emptied)
-    results = table.assessed(best.node, ~best.left_out)
-    risks = table.risks(best.node, ~best.left_out, results)
-    for t in table.targets:
-        if not t.is_met(risks[t.key]):
-            raise EngineError(f"the plan found does not keep {t}; a fault of reidbn, report it")
-    return replace(best, values=table.values(risks), is_bound=False), results
 
 
 def _nothing_found(table: Release, certificate: Certificate) -> str:

@@ -197,7 +197,7 @@ def _again(kind: str, apart: int, entry: Released, texts: Any) -> str:
     return entry.text(kind)
 
 
-def _restated(apart: int, entry: Released, texts: Any) -> dict[str, str]:
+def _restated(apart: int, entry: Released, texts: Callable[[], Texts]) -> dict[str, str]:
     """The same numbers of the same table under another title or for another recipient."""
     if apart:
         raise _refused(

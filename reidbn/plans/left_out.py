@@ -1,0 +1,132 @@
+"""Who is left out by a plan, and what it costs to leave out nobody: the custodian's own.
+
+A plan that leaves people out says that so many go; whether these are a few of everybody or nearly
+all of one group is not in that number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.microdata.generalise import climbed
+from reidbn.plans.losses import MOST_NODES
+from reidbn.plans.search import Search
+from reidbn.plans.wide import WideSearch
+from reidbn.population.subsets import fits_kept
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from reidbn.plans.plan import ReleasePlan
+
+FEW = 2  # people, fewer of whom are no group
+COARSER = 1.5  # times as much must a coarser group lose, to be named in place of a finer one
+COLUMNS = ["column", "value", "left_out", "people", "expected"]
+
+
+def left_out(plan: ReleasePlan) -> pd.DataFrame:
+    """Of each column the groups that lose more people than falls on them, most first.
+
+    One row each: how many of the group are left out, how many there are, and how many would be left
+    out if it fell on everybody alike.  Groups are those of one level of the column's hierarchy, as
+    fine as it stands, or coarser where one there loses much more beyond what falls on it.
+    """
+    import pandas as pd
+
+    out = plan._found.left_out
+    rows = [] if out is None or not out.any() else _rows(plan, out)
+    found = pd.DataFrame(rows, columns=COLUMNS)
+    beyond = found.left_out - found.expected
+    order = np.lexsort((-beyond, -beyond.groupby(found.column).transform("max")))
+    return found.iloc[order].reset_index(drop=True)
+
+
+def _rows(plan: ReleasePlan, out: Any) -> list[dict[str, Any]]:
+    people, rows = plan.people, []
+    ladders = {option.name: option.ladder for option in plan._table.options}
+    share = float(out.sum()) / len(out)
+    for name in (*people.quasi_identifiers, *people.sensitive):
+        column, own = people.column(name), people.codes([name])[:, 0]
+        best: tuple[float, list[dict[str, Any]]] = (0.0, [])
+        ladder = ladders.get(name)
+        for level in range(column.level, ladder.levels if ladder else column.level + 1):
+            at, codes = column, own
+            if ladder is not None and level > column.level:
+                at, new = climbed(column, ladder, level, people.missing)
+                codes = new[own]
+            every = np.bincount(codes, minlength=len(at.labels))
+            gone = np.bincount(codes[out], minlength=len(at.labels))
+            more = gone - share * every
+            most = float(more.max())
+            if most > COARSER * best[0] + 1e-9:
+                said = ["missing" if v is None else str(v) for v in at.labels]
+                best = most, [
+                    {"column": name, "value": said[i],
+                     "left_out": int(gone[i]),
+                     "people": int(every[i]), "expected": float(share * every[i])}
+                    for i in np.argsort(-more, kind="stable") if more[i] > 1e-9
+                ]  # fmt: skip
+        rows += best[1]
+    return rows
+
+
+def in_words(plan: ReleasePlan) -> list[str]:
+    """Of each column the group that loses most, where that is much more than falls on it."""
+    found, said = plan.left_out, []
+    much = (found.left_out >= FEW) & (found.left_out > found.expected + 2 * np.sqrt(found.expected))
+    for row in found[much].drop_duplicates("column").itertuples():
+        said.append(
+            f"{row.column}: {row.left_out:,} of the {plan.best.suppressed:,} left out are "
+            f"{row.value} (of {row.people:,}; {row.expected:.1f} if it fell on all alike)"
+        )
+    return said or ["no group of a column loses much more than falls on it"]
+
+
+def rows_of(plan: ReleasePlan, most: int = 3) -> list[list[str]]:
+    """Of each column so many groups: how many are left out, of how many, and the even share."""
+    return [
+        [
+            str(row.column),
+            str(row.value),
+            f"{row.left_out:,}",
+            f"{row.people:,}",
+            f"{row.expected:.1f}",
+        ]
+        for _, rows in plan.left_out.groupby("column", sort=False)
+        for row in rows.head(most).itertuples()
+    ]
+
+
+def with_everybody(plan: ReleasePlan) -> ReleasePlan | None:
+    """The best way that leaves out nobody and empties no cell; None where none was found.
+
+    It is searched for as the plan was, for as long.
+    """
+    before = plan._search
+    ways: Any = before.ways
+    ways = replace(ways, budget=0) if hasattr(ways, "budget") else ways
+    table = replace(plan._table, ways=ways, budget=0, gone=None)
+    kind = WideSearch if ways.size > MOST_NODES else Search
+    search = kind(ways, table.look, table.falls, before.seconds, before.pareto)
+    with fits_kept():
+        certificate, best = search.run(), search.best
+    if best is None:
+        return None
+    best, results = table.looked_at_again(best)
+    search.seen[best.node] = best
+    return replace(plan, certificate=certificate, results=results, _table=table, _search=search,
+                   _found=best, _emptied=())  # fmt: skip
+
+
+def beside(plan: ReleasePlan) -> str:
+    """The way that leaves out nobody, in a sentence."""
+    other = plan.with_everybody
+    if other is None:
+        return "With nobody left out no way was found that keeps this."
+    least = "" if other.certificate.is_proved else ", of those that were looked at"
+    return (
+        f"With nobody left out the least{least}: {other.best.changes}, loss {other.best.loss:.4g}."
+    )
