@@ -98,10 +98,10 @@ def page_of_people(
             in_shell="a ledger is of what leaves the house, and --custodian writes what stays in "
             "it: leave one of them out",
         )
+    asked = {"title": title, "context": context_of(context)}
     people = behind(result, custodian=custodian)
     case, seal = people.case, seal_of(result, None, custodian=custodian)
     start = Start(dict(case.settings), dict(case.laid), dict(case.query.do), None)
-    asked = {"title": title, "context": context_of(context)}
 
     def text() -> tuple[str, str]:
         held = payload(case.attack, None, start, people)
