@@ -118,3 +118,16 @@ def test_the_shell_says_who_is_left_out(tmp_path):
     assert "  With nobody left out the least: " in said
     nobody = CliRunner().invoke(reidbn, [*words[:-1], "0"]).stdout
     assert "With nobody" not in nobody
+
+
+OUTWARDS = [(3, "under 10 of 600 people"), (17, "10 to 19 of 600 to 609 people (told in tens)")]
+
+
+@pytest.mark.parametrize(("few", "said"), OUTWARDS)
+def test_outwards_people_left_out_are_told_as_from_so_many_to_so_many(few, said, tmp_path):
+    """It was "10 of 2,400 people", and meant 17."""
+    people = rb.read_table({"age": [1] * (600 - few) + [*range(2, 2 + few)]},
+                           quasi_identifiers=["age"])  # fmt: skip
+    plan = rb.recommend(people, target="k=5", suppress_at_most=0.05)
+    assert plan.best.suppressed == few
+    assert f"{said} left out" in plan.report(tmp_path / "p.md").read_text()

@@ -255,8 +255,10 @@ def test_a_mean_at_the_end_of_a_range_lies_between_what_is_told_of_it(sure):
             crossed += 1
     assert crossed
     name, span, low, high = bars.rows[0][:4]
-    said = f"most is {name}: over {span} the mean lies at {low} first and at {high} in the end."
-    assert said in page.answers[1][1][-1]
+    first, last = span.split(" to ")
+    story = result.attack.parameters[name].story
+    said = f"{name} ({story}): at {first} the mean lies somewhere in {low}, at {last} in {high}."
+    assert f"most is {said}" in page.answers[1][1][-1]
 
 
 def test_few_people_have_no_bars_and_no_value_at_which_a_limit_is_crossed():
@@ -309,3 +311,55 @@ def test_the_graph_of_a_report_tells_no_more_of_people_than_its_tables(result, p
     given.keep_crosscheck(draws=2_000)
     given.to_html(tmp_path / "given.html")
     assert _chances_drawn((tmp_path / "given.html").read_text())[0] == set()
+
+
+@pytest.mark.parametrize("custodian", [False, True])
+def test_a_column_that_was_dropped_is_said_to_be(custodian):
+    """The board's page had it as a column of one value that may be known."""
+    table = {"age": ["*"] * 60, "sex": ["f", "m"] * 30, "ward": ["A"] * 60}
+    people = rb.read_table(table, quasi_identifiers=list(table))
+    sheet = rb.report.report(rb.assess("marketer", people), custodian=custodian)
+    data = next(s for s in sheet.sections if s.title == "Data and rule")
+    assert [said.rpartition(": ")[2] for said in data.text if said.startswith("Left away")] == [
+        "age."
+    ]
+    columns = next(one for one in data.details if one.caption == "Columns")
+    assert [(row[0], row[-1]) for row in columns.rows] == [
+        ("age", "no: * for everybody"), ("sex", "yes"), ("ward", "yes")
+    ]  # fmt: skip
+
+
+def test_rows_by_route_say_of_which_event_they_are():
+    people = rb.read_table({"age": [*range(30)] * 2}, quasi_identifiers=["age"])
+    result = rb.assess("adversary-routes", people, population=1_000)
+    said = rb.report.report(result, custodian=True).sections[0].text[-1]
+    assert "prosecutor P(unique_in_table=yes), " in said
+    assert "The overall risk, P(reidentified=yes), has these odds in it" in said
+    alone = rb.assess("marketer", people)
+    assert not any("odds" in s for s in rb.report.report(alone).sections[0].text)
+    why = result.explain(0)
+    assert why.routes["marketer"] != why.risks["marketer"] == 0.5
+    assert "marketer 0.5 (P(right_guess=yes))" in str(why)
+
+
+def test_how_many_were_left_out_is_counted_in_the_house_copy_of_options():
+    ages = ["20"] * 40 + ["21"] * 40 + ["22"] * 3
+    result = rb.assess("marketer", rb.read_table({"age": ages}, quasi_identifiers=["age"]))
+    option = {"without": rb.what_if(result, suppress=5)}
+    for custodian, said in ((True, "3 people left out"), (False, "people left out")):
+        sheet = rb.report.report(result, options=option, custodian=custodian)
+        shown = [
+            one for s in sheet.sections for one in s.shown if one.caption == "Options compared"
+        ]
+        assert shown[0].rows[1][-1] == said
+
+
+def test_a_threshold_in_the_picture_has_the_name_of_the_rule():
+    people = rb.read_table({"age": [*range(3)] * 30}, quasi_identifiers=["age"])
+    result = rb.assess("adversary-routes", people, population=1_000)
+    for name in ("cell-20", "ontario-high"):
+        first = rb.report.report(result, threshold=name, custodian=True).sections[0]
+        texts = [
+            t.get_text() for one in first.shown if one.figure for t in one.figure.axes[0].texts
+        ]
+        assert f"0.05 {name}" in texts

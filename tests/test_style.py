@@ -57,6 +57,18 @@ def test_no_name_of_a_curve_stands_on_the_line_of_a_threshold_where_there_is_roo
         assert not any(box.x0 <= at <= box.x1 for at in uprights), word.get_text()
 
 
+@pytest.mark.parametrize("names", [3, 4])
+def test_no_name_of_a_curve_stands_on_another_where_all_run_along_the_top(names):
+    every = ("prosecutor", "journalist", "marketer", "overall")[-names:]
+    risks = {name: np.full(400, 0.8 if name == "overall" else 1.0) for name in every}
+    risks["journalist"] = np.linspace(0.95, 0.99, 400)
+    figure = risk_curves(risks, [0.05, 0.09, 0.2, 0.33], Telling(custodian=True))
+    figure.draw_without_rendering()
+    boxes = [t.get_window_extent() for t in figure.axes[0].texts if t.get_text() in risks]
+    assert len(boxes) == len(risks)
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
 @pytest.mark.parametrize("most", [0.1, 0.125, 0.2, 0.5, 0.9])
 def test_ticks_of_a_tornado_stand_apart_and_what_it_says_is_not_cut(most):
     """Small answers have long numbers beside the axis."""

@@ -133,7 +133,7 @@ def _say(plan: ReleasePlan) -> None:
             )
     click.echo(f"left out: {best.suppressed:,} of {len(people):,} people")
     if best.suppressed:
-        for said in (*in_words(plan), beside(plan)):
+        for said in (*in_words(plan), *beside(plan)):
             click.echo(f"  {said}")
     if plan.certificate.tried is not None:
         click.echo(f"emptied: {best.emptied:,} of {len(people) * len(best.levels):,} cells")

@@ -16,6 +16,7 @@ from reidbn.plans.losses import MOST_NODES
 from reidbn.plans.search import Search
 from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
+from reidbn.release.counts import BASE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,8 +122,19 @@ def with_everybody(plan: ReleasePlan) -> ReleasePlan | None:
                    _found=best, _emptied=())  # fmt: skip
 
 
-def beside(plan: ReleasePlan) -> str:
-    """The way that leaves out nobody, in a sentence."""
+def beside(plan: ReleasePlan) -> list[str]:
+    """The way that leaves out nobody, and what two reports would tell of those who are."""
+    gone, said = plan.best.suppressed, [_nobody(plan)]
+    if gone >= BASE:
+        said.append(
+            f"A report of the table as it was and one of what is released tell, together, of the "
+            f"{gone:,} between: give out one of them (a ledger takes tables {BASE} or more people "
+            f"apart for two)."
+        )
+    return said
+
+
+def _nobody(plan: ReleasePlan) -> str:
     other = plan.with_everybody
     if other is None:
         return "With nobody left out no way was found that keeps this."

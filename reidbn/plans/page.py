@@ -146,7 +146,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
         *drawn,
         f"Released so, the table keeps {' and '.join(map(str, plan.targets))}.",
         f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
-        f"{cells}{telling.of(best.suppressed, len(plan.people))} left out; {lost}.",
+        f"{cells}{_in_tens(best.suppressed, len(plan.people), telling)} left out; {lost}.",
         *([OWN_COPY] if custodian else []),
     ]
     sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
@@ -154,7 +154,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
         heads = ["column", "group", "left out", "of", "if it fell on all alike"]
         caption = "Of each column the groups that lose more than falls on them"
         shown = [Shown(caption, heads, rows_of(plan))]
-        sections.append(Section("Who is left out", in_words(plan), [beside(plan)], shown))
+        sections.append(Section("Who is left out", in_words(plan), beside(plan), shown))
     if custodian:
         sections += [_kept(plan), _finer(plan), *([_others(plan)] if plan.has_front else [])]
     text = [sure, plan.least_by, *([] if custodian else [ONE_TABLE]), f"{SECOND}."]
@@ -162,6 +162,15 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     sections.append(Section("What proves it", text=text, bullets=_allowed(plan)))
     sections.append(aside(_not_looked_at(plan, telling)))
     return Sheet("The least change that makes the release safe", SAFE, verdict, sections)
+
+
+def _in_tens(count: int, total: int, telling: Telling) -> str:
+    """So many of all people; outwards from the ten that is told to the nine above it."""
+    if telling.custodian or count < BASE:
+        return telling.of(count, total)
+    low, whole = (int(down(n)) for n in (count, total))
+    most = BASE - 1
+    return f"{low:,} to {low + most:,} of {whole:,} to {whole + most:,} people (told in tens)"
 
 
 def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:

@@ -41,11 +41,17 @@ FINEST = 400  # steps in a tenfold that can be told apart in a picture
 DASHES = ("-.", "--", ":", (0, (5, 1, 1, 1, 1, 1)), "-")
 
 
-def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: Telling) -> Figure:
+def risk_curves(
+    risks: dict[str, Array],
+    thresholds: Sequence[float],
+    telling: Telling,
+    users: Mapping[float, str] | None = None,
+) -> Figure:
     """The share of people whose risk is above each value, by measure: lower curves are safer.
 
     A curve falls at the very risks that people have.  Outwards it is drawn from rounded counts at
     fixed levels, so that no small one can be read off: it falls at the level above those risks.
+    users: who uses a threshold, in place of the first precedent that does.
     """
     figure, (axes,) = blank(WIDE, 3.6)
     drawn = []
@@ -61,7 +67,7 @@ def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: T
     axes.set(xlim=(LEFT, 1), ylim=(0, 108), xlabel="risk", ylabel="% of people above it")
     axes.set_yticks(range(0, 101, 20))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:.5f}".rstrip("0").rstrip("."))
-    used_by(axes, thresholds, USERS)
+    used_by(axes, thresholds, {**USERS, **(users or {})})
     if len(risks) > 1:
         names_on_lines(axes, drawn)
     return figure

@@ -82,8 +82,8 @@ def sensitivity(
     return Section("What would change this", text, bullets, shown, details, folded)
 
 
-def moves_most(section: Section) -> str:
-    """Which assumption moves the risk most, out of the tornado of that section."""
+def moves_most(section: Section, result: Assessment) -> str:
+    """Which assumption moves the risk most, and what it is, out of the tornado of that section."""
     bars = next((s for s in section.shown if s.caption == IF_CHANGED), None)
     if bars is None or not bars.rows or bars.rows[0][2] == bars.rows[0][3]:
         return ""
@@ -91,10 +91,12 @@ def moves_most(section: Section) -> str:
     if CANNOT_BE in (low, high):
         return ""
     what = bars.heads[2].partition(" at ")[0]
-    said = f"The assumption that moves it most is {name}: over {span} the {what}"
+    story = result.attack.parameters[name].story
+    said = f"The assumption that moves it most is {name}{f' ({story})' if story else ''}"
+    first, last = span.partition(" (")[0].split(" to ")
     if " " not in low + high:
-        return f"{said} goes from {low} to {high}."
-    return f"{said} lies at {low} first and at {high} in the end."
+        return f"{said}: at {first} the {what} is {low}, at {last} it is {high}."
+    return f"{said}: at {first} the {what} lies somewhere in {low}, at {last} in {high}."
 
 
 def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:

@@ -283,7 +283,7 @@ def _answers(asked: Request, moved: Section) -> list[tuple[str, Sequence[str]]]:
     ]
     flips = [said for said in moved.bullets if said.startswith(FLIPS)]
     rest = moves.ONLY_THE_TABLE if s.rule.on_classes else " ".join(flips)
-    most = moves.moves_most(moved)
+    most = moves.moves_most(moved, asked.result)
     condition = [said for said in (rest, f"{s.told_risk(telling)} {most}".strip()) if said]
     return [("To whom?", to), ("On what condition?", condition), ("What next?", _next(asked))]
 
@@ -307,10 +307,24 @@ def _next(asked: Request) -> list[str]:
         said = "No search for the least change keeps subject=: change the table, and assess it."
         return [*found, said]
     found.append(
-        f"{command_to_search(result, rule)} searches for the least change that keeps the rule. "
+        f"{command_to_search(result, rule)} searches for the least change that keeps the rule"
+        f"{_to_be_filled_in(asked)}. "
         f"Then assess the changed table again{'' if rule.on_classes else python}."
     )
     return found
+
+
+def _to_be_filled_in(asked: Request) -> str:
+    """What a search is to be told besides, which a report does not know or does not tell."""
+    people = asked.result.inputs.people
+    secret = _listed(people.sensitive)
+    more = [
+        "your file in place of TABLE",
+        "--hierarchy or --auto for columns that may be made coarser and not only dropped",
+        *([f"--sensitive {secret} as here"] if people.sensitive else []),
+        "--write FILE for the changed table",
+    ]
+    return f" ({', '.join(more)})"
 
 
 def command_to_search(result: Assessment, rule: Rule) -> str:

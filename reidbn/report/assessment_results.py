@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from reidbn.above import band_of
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.routes.assessment import MATCH, THRESHOLDS, Assessment
+from reidbn.attacks.routes.assessment import MATCH, OVERALL, THRESHOLDS, Assessment
+from reidbn.attacks.routes.drivers import route_names
 from reidbn.attacks.routes.truth import act_out, not_acted
 from reidbn.inference.compared import DISAGREES
+from reidbn.microdata.hierarchy import ANY
 from reidbn.release.counts import BASE, Tens, down
 from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
@@ -25,6 +27,7 @@ from reidbn.report.summary import UNDER_CHANCES, Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
 from reidbn.report.thresholds import Rule, judge, risk_told, tells_changes, written_alike
 from reidbn.report.words import one_in, per_cent
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,7 +55,7 @@ def data(result: Assessment, telling: Telling) -> Section:
     used = {c for g in result.groups.columns for c in g}
     rows = [
         [name, "quasi-identifier" if name in people.quasi_identifiers else "sensitive",
-         _values(result, name, telling), "yes" if name in used else "no"]
+         _values(result, name, telling), _may_be_known(result, name, used)]
         for name in people.columns
     ]  # fmt: skip
     sizes = written_alike(people)
@@ -66,6 +69,11 @@ def data(result: Assessment, telling: Telling) -> Section:
     one = len(people) == 1 and telling.custodian
     who = f"{telling.counted(len(people))} {'person' if one else 'people'}"
     text = [f"{who}; {MISSING[people.missing]}."]
+    if bare := [name for name in people.columns if _is_bare(result, name)]:
+        text.append(
+            f"Left away before this report (* for everybody, so that nothing is to be learnt from "
+            f"them here): {', '.join(bare)}."
+        )
     if gone := told_left_out(people, telling):
         text.append(f"Left out before this report, and counted nowhere in it: {gone}.")
     if population:
@@ -98,6 +106,17 @@ def alike_in_bands(sizes: NDArray[np.int64], telling: Telling) -> list[int | lis
         return [int(((sizes >= low) & (sizes <= (high or 1 << 62))).sum()) for low, high in SIZES]
     classes = telling.by_size(sizes)
     return telling.in_bands([classes.at(high or classes.end) for _, high in SIZES])
+
+
+def _is_bare(result: Assessment, name: str) -> bool:
+    """Whether a column is * for everybody, as one that was dropped is written."""
+    return [str(label) for label in result.inputs.people.column(name).labels] == [ANY]
+
+
+def _may_be_known(result: Assessment, name: str, used: set[str]) -> str:
+    if _is_bare(result, name):
+        return "no: * for everybody"
+    return "yes" if name in used else "no"
 
 
 def _values(result: Assessment, name: str, telling: Telling) -> str:
@@ -136,11 +155,26 @@ def results(
         text.append(f"{summary.untold[:1].upper()}{summary.untold[1:]}.")
     return Section(
         "Risk",
-        text=text,
-        shown=[_by_route(summary, telling), curves(result, telling)],
+        text=[*text, *_before_the_odds(result)],
+        shown=[_by_route(summary, telling), curves(result, telling, summary.rule)],
         details=parts,
         folded=[told_how(telling)],
     )
+
+
+def _before_the_odds(result: Assessment) -> list[str]:
+    """Of routes whose row is of an event before the route's own: where the odds between are."""
+    own = result.questions.get(OVERALL)
+    routes = [] if own is None else route_names(result, OVERALL)
+    asked = {name: result.questions[name] for name in routes if name in result.questions}
+    before = [f"{name} {q.describe()}" for name, q in asked.items() if q.targets != (name,)]
+    if own is None or not before:
+        return []
+    return [
+        f"The rows of the routes are of the events before the odds that the attack gives each: "
+        f"{', '.join(before)}. The overall risk, {own.describe()}, has these odds in it, as has "
+        f"what reidbn explain says of a person's routes."
+    ]
 
 
 def _in_its_place(worst: Assessment | None, summary: Summary, telling: Telling) -> Section:
@@ -195,15 +229,17 @@ def _by_route(summary: Summary, telling: Telling) -> Shown:
     return Shown("Risk by route", heads, rows)
 
 
-def curves(result: Assessment, telling: Telling) -> Shown:
-    """The share of people above each risk, route by route."""
+def curves(result: Assessment, telling: Telling, rule: Rule | None = None) -> Shown:
+    """The share of people above each risk, route by route; a level has the name of the rule."""
     routes = {m: result.risk(m) for m in result.measures if m != MATCH}
     levels = (0.001, 0.01, *THRESHOLDS, 0.5)
     rows = [
         [f"{t:g}", *(telling.share(telling.above(v, t), len(result)) for v in routes.values())]
         for t in levels
     ]
-    figure = figures.risk_curves(routes, (0.05, 0.09, 0.2, 0.33), telling)
+    named = rule is not None and rule.on_classes and not rule.limit.is_own
+    own = {rule.limit.value: rule.limit.name} if rule is not None and named else {}
+    figure = figures.risk_curves(routes, (0.05, 0.09, 0.2, 0.33), telling, own)
     titled(
         figure.axes[0],
         f"{result.inputs.attack.name} under {told_name(result.inputs.scenario)}",
@@ -398,7 +434,7 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
         loss = information_lost(first, option, telling)
         no_loss = information_lost(first, option) is None
         lost = (
-            "people left out"
+            _gone(option, telling)
             if option.table.share_kept < 1
             else "-"
             if no_loss
@@ -434,6 +470,12 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
             )
         ],
     )
+
+
+def _gone(option: Assessment, telling: Telling) -> str:
+    """That people were left out; in the house how many."""
+    gone = len(option.table.whole) - len(option.table)
+    return f"{counted(gone, 'person')} left out" if telling.custodian else "people left out"
 
 
 def best_options(result: Assessment, best: Any, rule: Rule, telling: Telling) -> Section:

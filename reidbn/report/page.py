@@ -354,7 +354,9 @@ def how_told(telling: Telling) -> str:
         f"as from so many to so many, too. Shares, curves, quantiles, means and maxima are worked "
         f"out from these counts alone: a mean is told as from the least to the most that they "
         f"leave, in steps of {BASE} / people, and of fewer than {FEWEST} people not at all, and of "
-        f"a maximum a level that fewer than {BASE} people exceed. {chances}"
+        f"a maximum a level that fewer than {BASE} people exceed. Under {BASE} may be nobody, and "
+        f"is told as nobody or 0 only where a verdict says so: of the same people one row can "
+        f"therefore say 0 %, the next a bound and a third a level above them. {chances}"
         f"The custodian's own copy has the exact numbers."
     )
 

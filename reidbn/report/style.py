@@ -124,7 +124,8 @@ def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -
             y = float(heights[i][over].max()) + 0.015
             gaps = [float(np.abs(h[over] - y - 0.03).min())
                     for j, h in enumerate(heights) if j != i]  # fmt: skip
-            gaps += [abs(y - v) - 0.05 for u, v, w in taken if x < u + w and u < x + wide]
+            gaps += [abs(y - v) - (0.05 if abs(y - v) >= 0.05 else 1.0)  # else one over the other
+                     for u, v, w in taken if x < u + w and u < x + wide]  # fmt: skip
             slope = float(np.ptp(heights[i][over])) + max(0.0, y - 0.96)
             far = 0.1 * max(0.0, float(x) - fallen)
             far += 0.1 * any(x - 0.01 <= at <= x + wide for at in uprights)

@@ -262,9 +262,11 @@ class Summary:
         table = self.result.table
         if not isinstance(table, People) or not table.sensitive:
             return ()
-        return (f"The rule says nothing of what people alike give away of "
-                f"{', '.join(table.sensitive)}: ask rb.disclosure, or reidbn disclosure, before a "
-                f"release.",)  # fmt: skip
+        return (
+            f"The rule says nothing of what people alike give away of "
+            f"{', '.join(table.sensitive)}: ask rb.disclosure, or reidbn disclosure, for the "
+            f"custodian's own copy before a release; of the two reports one may leave.",
+        )
 
     def _settled(self) -> tuple[str, ...]:
         """That an intervention names the very event whose chance is told."""

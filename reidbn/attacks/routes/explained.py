@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,8 @@ class PersonExplained:
     """The risk that is left if the attacker could not learn an attribute, or two ("a + b")."""
     closed: Mapping[str, float]
     """The risk that is left if a route were closed."""
+    asks: Mapping[str, str] = field(default_factory=dict)
+    """The question of each measure."""
 
     @property
     def protections(self) -> dict[str, float]:
@@ -103,7 +105,17 @@ class PersonExplained:
             return []
         ordered = sorted(self.routes.items(), key=lambda item: -item[1])
         told = ", ".join(f"{name.replace('_', ' ')} {tiny(p)}" for name, p in ordered)
-        return [f"By route: {told}."]
+        with_odds = [
+            f"{name.replace('_', ' ')} {tiny(self.risks[name])} ({self.asks[name]})"
+            for name, p in ordered
+            if name in self.asks and abs(self.risks.get(name, p) - p) > ROUNDING
+        ]
+        if not with_odds:
+            return [f"By route: {told}."]
+        return [
+            f"By route, with the odds that the attack gives it: {told}. The report's rows of these "
+            f"names are of the events before those odds: {', '.join(with_odds)}."
+        ]
 
     def _facts_in_words(self) -> list[str]:
         found = []
@@ -267,7 +279,7 @@ class PeopleExplained:
             alike=None if one["alike"] is None else int(one["alike"][i]),
             nothing=None if one["nothing"] is None else float(one["nothing"][i]),
             facts=told("facts"), method=about["method"], routes=told("routes"),
-            hidden=told("hidden"), closed=told("closed"),
+            hidden=told("hidden"), closed=told("closed"), asks=about.get("asks", {}),
         )  # fmt: skip
 
 
@@ -295,7 +307,7 @@ def _explained(result: Assessment, measure: str, place: int | None) -> PeopleExp
         "asked": f"{result.inputs.attack.name} under {told_name(result.inputs.scenario)}, "
         f"{result.questions[measure].describe()}",
         "measure": measure, "people": len(result), "mean": float(everybody.mean()),
-        "method": method,
+        "method": method, "asks": {name: q.describe() for name, q in result.questions.items()},
     }  # fmt: skip
     return PeopleExplained(about, names, values, base.subject_table.of_person.tolist())
 
