@@ -21,6 +21,7 @@ from reidbn.cli._options import (
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.columns import may_be_a_person
+from reidbn.microdata.direct import AS_IF
 from reidbn.microdata.sources import source_of
 from reidbn.progress import be_quiet
 from reidbn.written import counted
@@ -292,6 +293,8 @@ def say_about(people: People) -> None:
     known = ", ".join(people.quasi_identifiers)
     click.echo(f"{counted(len(people), 'person')} on {known}; {_POLICY[people.missing]}.")
     for note in people.notes:
+        if AS_IF in note:  # said when the table was read
+            continue
         click.echo(f"Note: {in_shell(note, click.get_current_context().command)}.")
     if not people.is_partition:
         click.echo("Some values match others, so sizes count the people who match.")

@@ -1,12 +1,9 @@
-"""One coded column: the values behind its codes, and which of them match.
-
-Direct identifiers: columns that name a person, which have no place in an analysis.
-"""
+"""One coded column: the values behind its codes, and which of them match."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,69 +147,3 @@ def object_array(values: Sequence[Any]) -> NDArray[Any]:
     array = np.empty(len(values), dtype=object)
     array[:] = list(values)
     return array
-
-
-# -- direct identifiers ----------------------------------------------------------------------------
-
-
-_LOOKED_AT = 1000
-_FEW = 100
-"""Below so many rows, distinct texts prove nothing."""
-_LONG = 100_000_000
-"""Nine digits: longer than a date, as long as a social security number."""
-_NAMES = {
-    "name", "fullname", "firstname", "lastname", "surname", "forename", "givenname", "familyname",
-    "patientname", "email", "emailaddress", "phone", "phonenumber", "telephone", "ssn",
-    "socialsecuritynumber", "nhsnumber", "nhsno", "mrn", "passportnumber",
-    "medicalrecordnumber", "hospitalnumber", "hospitalno", "passport", "ipaddress", "streetaddress",
-}  # fmt: skip
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T][\d:.]+)?")
-
-
-def is_nhs_number(text: str) -> bool:
-    """Ten digits, the last a check on the others modulo 11, as in NHS numbers."""
-    digits = re.sub(r"[ -]", "", text)
-    if not re.fullmatch(r"\d{10}", digits):
-        return False
-    total = sum((10 - i) * int(digit) for i, digit in enumerate(digits[:9]))
-    return (11 - total % 11) % 11 == int(digits[9])
-
-
-_FORMATS: dict[str, Callable[[str], object]] = {
-    "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}").fullmatch,
-    "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}").fullmatch,
-    "NHS numbers": lambda t: re.fullmatch(r"\d{3} \d{3} \d{4}", t) or is_nhs_number(t),
-    "phone numbers": re.compile(r"(?:\+|00)\d[\d ()-]{8,}|\(\d{3}\) ?\d{3}-\d{4}").fullmatch,
-}
-
-
-def refuse_direct(name: str, labels: NDArray[Any], rows: int) -> None:
-    """Raise if the column looks like a direct identifier; the message says which kind."""
-    looks = looks_direct(name, labels, rows)
-    if looks:
-        raise DataError(
-            f'column "{name}" looks like a direct identifier ({looks}); leave it out, or '
-            "name it as subject_id if it tells persons apart; allow_direct=True keeps it"
-        )
-
-
-def looks_direct(name: str, labels: NDArray[Any], rows: int) -> str | None:
-    """Why a column of so many rows, with these different values, seems to name people."""
-    if re.sub(r"[^a-z]", "", name.lower()) in _NAMES:
-        return "by its name"
-    texts = [str(value) for value in labels[:: max(1, labels.size // _LOOKED_AT)].tolist()]
-    for what, fits in _FORMATS.items():
-        if texts and sum(bool(fits(text)) for text in texts) > 0.8 * len(texts):
-            return f"its values have the form of {what}"
-    if rows < _FEW or labels.size < 0.95 * rows:
-        return None
-    if isinstance(labels[0], str):
-        dates = sum(bool(_DATE.fullmatch(text)) for text in texts)
-        return None if dates >= 0.8 * len(texts) else "a text of its own in almost every row"
-    return _like_a_number(labels, rows) if labels.dtype.kind == "i" else None
-
-
-def _like_a_number(labels: NDArray[Any], rows: int) -> str | None:
-    if labels.size == rows and int(labels[-1] - labels[0]) == rows - 1:
-        return "a running number"
-    return "a long number of its own in almost every row" if int(labels[0]) >= _LONG else None

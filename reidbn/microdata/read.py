@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.aside import aside
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.coding import Blanks, Raw, spellings, with_missing
 from reidbn.microdata.coding import tidy as coded
-from reidbn.microdata.columns import Column, column_of, instead_of, may_be_a_person, refuse_direct
+from reidbn.microdata.columns import Column, column_of, instead_of, may_be_a_person
+from reidbn.microdata.direct import of_several_rows, refuse_direct, tells_persons
 from reidbn.microdata.histories import MODES, History, by_person
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.sources import Source, source_of
@@ -252,21 +254,22 @@ def read_table(
                 f"(quasi_identifiers=, sensitive=); {did_you_mean(name, roles.all)}"
             )
 
-    raw = table.read(list(dict.fromkeys(wanted)))
+    raw, remarks = _read(table, wanted, missing_values, alone=subject_id is None)
+    for said in remarks:
+        aside(("several rows", said), 1.0, said)
     rows = raw[wanted[0]].codes.size
     if rows == 0:
         raise DataError(f"{table.name}: no rows; need at least one person")
     blanks = Blanks(missing_values)
     mass = _weights(weights, raw, blanks) if weights else None
     subjects = _subjects(subject_id, raw.pop(subject_id), blanks) if subject_id else None
-    remarks: list[str] = []
     schema, codes = [], np.empty((rows, len(roles.all)), dtype=np.int32, order="F")
     for j, name in enumerate(roles.all):
         codes[:, j], labels = coded(name, raw.pop(name), blanks, as_text=name in ladders)
         if labels.size == 0:
             raise DataError(f'column "{name}" is missing in every row; leave it out')
         if not allow_direct:
-            refuse_direct(name, labels, rows)
+            refuse_direct(name, codes[:, j], labels)
         plain, shorter, gone = spellings(codes[:, j], labels)
         if gone and tidy:
             codes[:, j], labels = plain, shorter
@@ -278,6 +281,25 @@ def read_table(
     )
     notes = (*people.notes, *remarks, *blanks.notes)
     return replace(people, notes=notes, reading=TableSource(_at_hand(source)))
+
+
+def _read(
+    table: Source, wanted: Sequence[str], missing_values: Any, *, alone: bool
+) -> tuple[dict[str, Raw], list[str]]:
+    """The columns that are wanted; where each row is to stand `alone`, a word if it does not.
+
+    Then what tells persons apart by its name is looked at, too, for repeats and nothing else.
+    """
+    columns = [*dict.fromkeys(wanted)]
+    ids = [n for n in table.header if tells_persons(n) and n not in columns]
+    if not ids or not alone or table.is_read_once:
+        return table.read(columns), []
+    try:
+        raw = table.read([*columns, *ids])
+    except DataError:  # also of a column that nobody asked for
+        return table.read(columns), []
+    found = [of_several_rows(name, raw.pop(name), Blanks(missing_values)) for name in ids]
+    return raw, [said for said in found if said]
 
 
 def _at_hand(source: Any) -> Any:

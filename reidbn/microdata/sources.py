@@ -31,6 +31,8 @@ class Source:
     name: str
     header: list[str]
     read: Callable[[Sequence[str]], dict[str, Raw]]
+    is_read_once: bool = False
+    """Whether its rows are gone when they have been read: a reader of record batches."""
 
 
 def source_of(given: Any, *, delimiter: str | None = None) -> Source:
@@ -316,7 +318,8 @@ def _arrow(given: Any, name: str = "the table") -> Source:
     if not hasattr(given, "schema"):
         raise UsageError("give an Arrow table, record batch, reader or data set")
     header = list(given.schema.names)
-    return Source(name, header, lambda names: dict(_arrow_columns(given, names)))
+    once = hasattr(given, "read_all")
+    return Source(name, header, lambda names: dict(_arrow_columns(given, names)), once)
 
 
 def _arrow_columns(given: Any, names: Sequence[str]) -> Iterator[tuple[str, Raw]]:

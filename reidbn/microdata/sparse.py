@@ -22,7 +22,8 @@ from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.coding import Blanks, Raw, plainly, spellings, tidy
-from reidbn.microdata.columns import instead_of, may_be_a_person, object_array, refuse_direct
+from reidbn.microdata.columns import instead_of, may_be_a_person, object_array
+from reidbn.microdata.direct import refuse_direct
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.sources import Source, source_of
@@ -426,8 +427,7 @@ def read_sparse(
     for one in wanted:
         cells, values, settled = _feature(one, raw.pop(one.name), blanks)
         if not allow_direct and settled.kind != TEXT:
-            known = int((cells >= 0).sum())
-            refuse_direct(one.name, values, known) if known else None
+            refuse_direct(one.name, cells, values)
         here = np.flatnonzero(cells >= 0)
         schema.append(settled)
         rows.append(here.astype(np.int32))

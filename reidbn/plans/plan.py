@@ -412,12 +412,12 @@ class ReleasePlan:
         then alike are fewer than its rules or the first one's ask for.
         """
         released = self.apply()
-        frame = source_frame(released, source)
-        table = written_frame(released, frame, path, keep_id=keep_id)
+        whole = source_frame(released, source)
+        table = written_frame(released, whole, path, keep_id=keep_id)
         if ledger is None:
             return write_frame(table, path)
         with opened(ledger) as book:
-            said = let_out(self, released, frame, Path(path), book)
+            said = let_out(self, released, whole.table, Path(path), book)
             written = write_frame(table, path)
         if said:
             aside(("let out", said), 1.0, said)

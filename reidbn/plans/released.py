@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.aside import aside
 from reidbn.attacks.parquet import write_frames
 from reidbn.errors import DataError, UsageError
-from reidbn.microdata.columns import looks_direct
+from reidbn.microdata.classes import Codes
+from reidbn.microdata.coding import tidy
 from reidbn.microdata.csvfile import head_of, is_csv
+from reidbn.microdata.direct import looks_direct
 from reidbn.microdata.sources import source_of
 from reidbn.microdata.table import People
 from reidbn.release.writing import safe_cells, write_csv
@@ -24,18 +28,35 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".parquet")
 
 
-def source_frame(people: People, source: Any = None) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A whole source, and whether its cells are texts as written in a file without types."""
+
+    table: pd.DataFrame
+    is_written: bool = False
+
+    def coded(self, name: str) -> tuple[Codes, NDArray[Any]]:
+        """A column as it would be read; one of no kind that is read by its texts."""
+        cells, written = self.table[name], self.is_written
+        try:
+            raw = source_of({"": cells}).read([""])[""]
+            return tidy(name, replace(raw, written=written), as_text=True)
+        except DataError:
+            return tidy(name, source_of({"": cells.astype(str)}).read([""])[""], as_text=True)
+
+
+def source_frame(people: People, source: Any = None) -> Whole:
     """What people were read from, where it is at hand or named."""
     if people.history is not None:
         raise UsageError("people with several records each cannot be written yet")
     source = people.reading.source if source is None else source
     if source is None:
         raise UsageError("what these people were read from is not at hand: name it, source=")
-    return _frame_of(source)
+    return _whole_of(source)
 
 
 def written_frame(
-    people: People, source: pd.DataFrame, path: str | os.PathLike[str], *, keep_id: bool
+    people: People, source: Whole, path: str | os.PathLike[str], *, keep_id: bool
 ) -> pd.DataFrame:
     """The people as they are released, with the other columns of their source untouched.
 
@@ -46,7 +67,7 @@ def written_frame(
     kind = Path(path).suffix.lower()
     if kind not in ENDINGS:
         raise UsageError(f"{path}: end the name in .csv or .parquet")
-    released = released_frame(people, source)
+    released = released_frame(people, source.table)
     named = {} if keep_id else naming(people, source)
     if named:
         which = ", ".join(f"{name} ({why})" for name, why in named.items())
@@ -109,28 +130,21 @@ def not_looked_at(people: People, source: Any = None) -> tuple[str, ...]:
     return tuple(name for name in header if name not in people.quasi_identifiers)
 
 
-def naming(people: People, source: pd.DataFrame) -> dict[str, str]:
-    """Of the columns that nobody looked at, those that name a person, and how it is known."""
-    import pandas as pd
+def naming(people: People, source: Whole) -> dict[str, str]:
+    """Of the columns that nobody looked at, those that name a person, and how it is known.
 
+    By the look that every column has that is read.
+    """
     found, ids = {}, people.subject_ids
-    for name in source.columns:
+    for name in source.table.columns:
         if name in people.columns:
             continue
-        column = source[name]
-        texts = column.astype(str).str.strip()
-        if ids is not None and np.array_equal(texts.iloc[people.rows_read], ids.astype(str)):
-            found[name] = "it tells persons apart"
+        codes, labels = source.coded(name)
+        if not labels.size:
             continue
-        values = pd.Series(texts[column.notna() & (texts != "")].unique())
-        numbers = pd.to_numeric(values, errors="coerce")
-        labels = np.sort(values.to_numpy(dtype=object))
-        if values.str.fullmatch(r"[+-]?\d{1,18}").all():
-            labels = np.unique(values.to_numpy().astype(np.int64))
-        elif numbers.notna().all():
-            labels = np.unique(numbers)
-        why = looks_direct(name, labels, len(source)) if labels.size else None
-        if why:
+        if ids is not None and np.array_equal(labels[codes[people.rows_read]], ids):
+            found[name] = "it tells persons apart"
+        elif why := looks_direct(name, codes, labels):
             found[name] = why
     return found
 
@@ -165,26 +179,27 @@ def released_frame(people: People, source: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _frame_of(source: Any) -> pd.DataFrame:
+def _whole_of(source: Any) -> Whole:
     """The whole source as a frame, texts as they are written."""
     import pandas as pd
 
     if isinstance(source, pd.DataFrame):
-        return source
+        return Whole(source)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if not path.is_file():
             raise DataError(f"no file {path}")
         if is_csv(path):
             head = head_of(path)
-            return pd.read_csv(
+            frame = pd.read_csv(
                 path, sep=head.mark, dtype=str, keep_default_na=False, encoding="utf-8-sig",
                 skiprows=head.skip, names=head.names, header=0,
             )  # fmt: skip
-        return pd.read_parquet(path)
+            return Whole(frame, is_written=True)
+        return Whole(pd.read_parquet(path))
     if isinstance(source, dict):
-        return pd.DataFrame(source)
+        return Whole(pd.DataFrame(source))
     for verb in ("to_pandas", "df"):
         if hasattr(source, verb):
-            return getattr(source, verb)()  # type: ignore[no-any-return]
+            return Whole(getattr(source, verb)())
     raise UsageError(f"a source is a file or a frame, not a {type(source).__name__}")
