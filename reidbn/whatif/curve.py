@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
+from reidbn.progress import progress
 from reidbn.whatif.looking import look
 
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
@@ -350,7 +351,10 @@ def responses(
     degrees = {n: _degree(case, n) for n in names if not case.declared_by(n)}
     known = {n: d for n, d in degrees.items() if d is not None}
     curves = _polynomials(case, known)
-    return {n: _response(case, n, spans[n], known.get(n), curves.get(n)) for n in names}
+    return {
+        n: _response(case, n, spans[n], known.get(n), curves.get(n))
+        for n in progress(names, "parameters")
+    }
 
 
 def _degree(case: Asked, name: str) -> int | None:

@@ -10,8 +10,10 @@ Grids: the settings of a sweep, from lists, numbers of points, or named changes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -178,6 +180,7 @@ class Scan:
 
 
 MOST = 5_000_000  # settings of one sweep
+MOST_CHANGES = 100_000  # that are said one by one: some seconds
 
 
 def full_grid(case: Asked, grid: Mapping[str, Any]) -> dict[str, Array]:
@@ -229,12 +232,17 @@ def changes(grid: Any) -> list[Change] | None:
         return _named([change(v, str(name)) for name, v in grid.items()])
     if isinstance(grid, str) or not isinstance(grid, Iterable):
         raise UsageError("a grid is {parameter: values}, or a list of scenarios or changes")
+    grid = list(islice(grid, MOST_CHANGES + 1))
+    if len(grid) > MOST_CHANGES:
+        raise TooLarge(
+            f"more than {MOST_CHANGES:,} changes: each is looked at by itself; many settings of "
+            f"the same parameters go as a grid, {{parameter: [values]}}"
+        )
     return _named([change(v, str(i + 1)) for i, v in enumerate(grid)])
 
 
 def _named(found: list[Change]) -> list[Change]:
-    names = [c.name for c in found]
-    twice = sorted({n for n in names if names.count(n) > 1})
+    twice = sorted(name for name, times in Counter(c.name for c in found).items() if times > 1)
     if twice:
         raise UsageError(f'two changes are called "{twice[0]}": give each its own name')
     if not found:

@@ -20,6 +20,7 @@ from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking, Values
 from reidbn.inference.network import Array
 from reidbn.inference.query import refuse_two_readings
 from reidbn.inference.worst import TIED, worst_answers
+from reidbn.progress import progress
 from reidbn.whatif.cases import Target, What, brings_case, case_of, row_by_row
 from reidbn.whatif.scan import changes, full_grid
 from reidbn.whatif.summaries import mean, quantile, share_above
@@ -99,10 +100,14 @@ def sweep(
     if case.query.scale is None:
         thresholds = probabilities_of(thresholds, "thresholds")
     read = _Reading(per_person, tuple(thresholds), impossible == "raise")
+    parts = [
+        (state, *part)
+        for state in states
+        for part in _slices(_plan(case, grid), per_person=per_person)
+    ]
     blocks = [
         read.block(shown.wanting(state), columns, settings, state)
-        for state in states
-        for shown, columns, settings in _slices(_plan(case, grid), per_person=per_person)
+        for state, shown, columns, settings in progress(parts, "settings")
     ]
     out = pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
     if WORST in out:  # where no policies are tied it is the answer

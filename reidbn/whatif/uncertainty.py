@@ -20,6 +20,7 @@ from reidbn.inference.counted import counted_nodes
 from reidbn.inference.network import Array
 from reidbn.inference.worst import of_worst
 from reidbn.late import late
+from reidbn.limits import MOST_DRAWS
 from reidbn.whatif.cases import Target, What, case_of, outside, row_by_row
 from reidbn.whatif.looking import numbers_of
 from reidbn.whatif.priors import NO_PRIOR, measure, prior_text
@@ -256,11 +257,7 @@ def _of_points(
     both = points.moments(case.as_mean(), varied)
     work = numbers_of(case)
     draws = _most(draws, work, min(DRAWS, points.count))
-    if draws * work > MOST_WORK:
-        raise TooLarge(
-            f"{draws:,} draws of answers of {work:,} numbers each are too many; take "
-            f"draws={max(1, MOST_WORK // work):,}, or vary fewer parameters"
-        )
+    _refuse_many(draws, work, len(varied))
     rng = np.random.default_rng(seed)
     at = {name: known.draw(rng, draws) for name, known in points.measures.items()}
     error = error_in_sds([both])
@@ -273,14 +270,19 @@ def _most(draws: int | None, numbers: int, most: int = DRAWS) -> int:
     return max(FEWEST, min(most, MOST_WORK // 16 // numbers)) if draws is None else draws
 
 
+def _refuse_many(draws: int, work: int, parameters: int) -> None:
+    """Raise where the draws, or the answers at them, have no room or take hours."""
+    most = min(MOST_WORK // work, MOST_DRAWS // max(parameters, 1))
+    if draws > most:
+        raise TooLarge(
+            f"{draws:,} draws of an answer with {work:,} numbers and {parameters} parameters are "
+            f"too many; take draws={max(1, most):,}, or vary fewer parameters"
+        )
+
+
 def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     """The mean answer over subjects at seeded draws of the priors."""
-    cells = grid.numerator.size
-    if samples * cells > MOST_WORK:
-        raise TooLarge(
-            f"{samples:,} draws of an answer with {cells:,} grid cells are too many; take "
-            f"draws={max(1, MOST_WORK // cells):,}, or vary fewer parameters"
-        )
+    _refuse_many(samples, grid.numerator.size, len(grid.axes))
     draws = grid.draws(np.random.default_rng(seed), samples)
     total = np.zeros(samples)
     step = max(1, MOST_NUMBERS // samples)

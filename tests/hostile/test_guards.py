@@ -123,3 +123,21 @@ def test_what_memory_does_not_hold_goes_to_a_private_folder_that_is_removed(tmp_
     assert not any(map(os.path.exists, seen))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["spill", "t.csv"]
     assert spill.stat().st_mode & 0o777 == 0o700
+
+
+def test_far_too_many_changes_and_draws_are_refused_before_any_is_made():
+    """Names of n changes were held against each other n times n; 268 million draws were taken."""
+    looked = []
+
+    def changes():
+        for i in range(10**9):
+            looked.append(i)
+            yield {"p_c": 0.1}
+
+    with pytest.raises(rb.TooLarge, match=r"more than 100,000 changes.*\{parameter: \[values\]\}"):
+        rb.sweep("adversary-routes", "risk", changes())
+    assert len(looked) == 100_001
+    twenty_thousand = rb.sweep("adversary-routes", "risk", [{"p_c": 0.1}] * 20_000)  # .8 CPU s
+    assert len(twenty_thousand) == 20_000
+    with pytest.raises(rb.TooLarge, match="4 parameters are too many; take draws=25,000,000"):
+        rb.uncertainty("adversary-routes", "risk", draws=10**8)
