@@ -235,8 +235,8 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     known = getattr(result, "known_classes", None)
     if known is not None and not np.array_equal(known, found[0].sizes):
         found.append(Alike(known, without=NOT_BESIDE))
-    with_chances = result.kind == "Assessment" and known is None
-    return Telling(classes=tuple(found), by_chance=with_chances)
+    of_risks = result.kind == "Assessment"
+    return Telling(classes=tuple(found), by_chance=of_risks and known is None, of_risks=of_risks)
 
 
 @typed

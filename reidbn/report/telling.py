@@ -73,6 +73,8 @@ class Telling:
     """In which classes people stand: what follows from them is counted by class size."""
     by_chance: bool = False
     """Risks are means over nested classes: their mean alone is told, in steps of 100 people."""
+    of_risks: bool = False
+    """A mean of risks that follow from no class is told in such steps, too."""
 
     @property
     def of_classes(self) -> Telling:
@@ -296,9 +298,10 @@ class Telling:
         least, most = float(np.min(values)), float(np.max(values))
         if len(values) < FEWEST or least < -1 or most > 1:
             return None
-        if self.by_chance:
+        ladder = self.ladder(values)
+        if self.by_chance or (self.of_risks and least >= 0 and not ladder.is_by_class):
             return mean_in_steps(values)
-        low, high = self.ladder(values).mean()
+        low, high = ladder.mean()
         step = BASE / down(len(values))
         ends = floor(low / step + 1e-9) * step, min(ceil(high / step - 1e-9) * step, 1.0)
         return outwards(*ends)
