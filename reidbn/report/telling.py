@@ -73,8 +73,7 @@ class Telling:
     """In which classes people stand: what follows from them is counted by class size."""
     by_chance: bool = False
     """Risks are means over nested classes: their mean alone is told, in steps of 100 people."""
-    of_risks: bool = False
-    """A mean of risks that follow from no class is told in such steps, too."""
+    of_risks: bool = False  # of which a mean that follows from no class is told in such steps, too
 
     @property
     def of_classes(self) -> Telling:
