@@ -44,7 +44,7 @@ docs: setup  ## the documentation as pages that open from disk (site/); strict a
 
 class: setup  ## what a class of ninety minutes needs, for a USB stick (class/; docs/class.md)
 	@mkdir -p class
-	@$(BIN)/reidbn page breakfast -o class/breakfast.html
+	@$(BIN)/reidbn page breakfast --predict -o class/breakfast.html
 	@$(BIN)/reidbn page adversary-routes -o class/adversary-routes.html
 	@$(BIN)/reidbn cards -o class/cards.html
 	@$(BIN)/reidbn assess synthetic:2000 --qi age,sex,state,race --scenario voter-registration \

@@ -26,6 +26,7 @@ _TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "le
     epilog=examples(
         "reidbn page breakfast -o breakfast.html",
         "reidbn page adversary-routes --set p_m=1 -o routes.html",
+        "reidbn page breakfast --predict -o class.html",
         "reidbn page leak-single identified=yes --given in_leak=yes -o leak.html",
         "reidbn page adversary-routes --assess table.csv --qi age,sex,race --population 6900000"
         " --custodian",
@@ -39,6 +40,9 @@ _TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "le
 @of_people
 @click.option("--title", metavar="TEXT", default="", help="What it was made for: stands on top.")
 @click.option("--recipient", metavar="TEXT", help="Who receives the data, as the page states it.")
+@click.option(
+    "--predict", is_flag=True, help="Opens with the answer hidden: a class guesses first."
+)
 @click.option("--custodian", is_flag=True, help="Exact counts: your own page, of the house.")
 @click.option(
     "--ledger",
@@ -46,7 +50,9 @@ _TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "le
     metavar="FILE",
     help="What was released; a table under 10 people apart prints that.",
 )
-def page(asked: Call, output: str | None, assess: str | None, title: str, **table: Any) -> None:
+def page(
+    asked: Call, output: str | None, assess: str | None, title: str, predict: bool, **table: Any
+) -> None:
     """Write ATTACK (a model's name or file) as a page: sliders, its graph alive, the answer.
 
     One HTML file of under 300 kB, which asks nothing of any network. QUESTION is the first that it
@@ -69,8 +75,13 @@ def page(asked: Call, output: str | None, assess: str | None, title: str, **tabl
     if assess is None:
         if typed := typed_options(table):
             raise UsageError(f"{typed[0]} is about a table: add --assess TABLE")
-        path = model.page(place, asked.question, title=title, **how)
+        path = model.page(place, asked.question, title=title, predict=predict, **how)
     else:
+        if predict:
+            raise UsageError(
+                "--predict opens the page of a model: of a page of people open its address with "
+                "#predict=yes at the end"
+            )
         people = _people(asked, assess, table)
         result = _of_people(model, people, asked, table)
         context = {"recipient": table["recipient"]} if table["recipient"] else {}

@@ -4,6 +4,7 @@
   const words = held.words, model = new Engine.Model(held), drawn = held.drawn;
   const $ = id => document.getElementById(id);
   const SHEET = [718, 1003]; // px of one sheet of A4, without the margins of print in page.css
+  const DOCKED = 72; // px of a window that the answer at its foot and the margins take
   const SPARE = 30; // px: a line that paper breaks elsewhere
   const ZOOMS = [0.74, 0.7, 0.66, 0.62, 0.58, 0.54, 0.5], DRAWN = 0.5; // of print, and what is left of the picture then, at least
   const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, PATIENCE = 4000, MOST_USES = 5, WIDE = 1 / 3, SVG = "http://www.w3.org/2000/svg";
@@ -185,7 +186,7 @@
       now.question = +e.target.value;
       before = null;
       parts.kept.textContent = "";
-      update();
+      if (hiding) predict(); else update();
     }});
     held.questions.forEach((q, i) => choose.append(make("option", {value: i, text: labelOf(q)})));
     parts.choose = choose;
@@ -197,6 +198,7 @@
     parts.left = make("p", {class: "note warn"});
     parts.track = make("div", {class: "track secret", role: "img"});
     parts.scale = make("div", {class: "scale secret"});
+    parts.uneven = make("p", {class: "note secret on-screen", text: words.uneven});
     parts.dots = drawIn("svg", {class: "dots", viewBox: "0 0 500 100", preserveAspectRatio: "xMinYMin", role: "img"});
     parts.dotsSaid = make("p", {class: "dots-said"});
     parts.guess = make("div", {class: "guess"});
@@ -210,7 +212,7 @@
         make("button", {text: words.reset, onclick: startAgain}), parts.kept),
       make("div", {class: "answer"},
         make("div", {}, parts.number, parts.sentence, parts.note, parts.warn, parts.left,
-          make("div", {class: "compare"}, parts.track, parts.scale, parts.was)),
+          make("div", {class: "compare"}, parts.track, parts.scale, parts.uneven, parts.was)),
         make("div", {class: "secret"}, parts.dots, parts.dotsSaid)),
       parts.guess);
     parts.guess.hidden = true;
@@ -230,32 +232,39 @@
   function startAgain() {
     now = fresh();
     before = revealed = null;
-    parts.kept.textContent = "";
     level = START_LEVEL;
-    guesses = [];
-    hide(false);
-    parts.guess.hidden = true;
     quiet();
     turnTo("see");
-    update();
+    present(held.asked.predict);
   }
 
-  const labelOf = q => q.said + (q.said === q.asked ? "" : ` (${q.asked})`) + (q.known.length ? say("given", {known: listed(q.known)}) : "");
+  // The page with its answer hidden, or not.
+  function present(hidden) {
+    if (hidden) return predict();
+    hide(false);
+    parts.guess.hidden = true;
+    return update();
+  }
+
+  // In a narrow menu the end of a question is cut: what it is asked given comes first.
+  const labelOf = q => (q.known.length ? say("given_first", {known: listed(q.known)}) : "") + q.said + (q.said === q.asked ? "" : ` (${q.asked})`);
   const inQuotes = q => (q.said === q.asked ? q.asked : say("quoted", {said: q.said}));
 
   const shownValue = (x, q) => (q.scale ? short(+x.toPrecision(4)) : percent(x));
 
+  // On what condition the answer is asked: by the question, and by what is seen and done.
+  function condition() {
+    const q = question(), is = state => Object.entries(state).map(([node, value]) => say("is", {node, state: value}));
+    const known = [...q.known.filter((_, i) => !(Object.values(q.by)[i] in now.see)), ...is(now.see)], done = is(now.do);
+    return (known.length ? say("given", {known: listed(known)}) : "") + (done.length ? say("done", {done: listed(done)}) : "");
+  }
+
   function inWords(result) {
     const q = question();
-    const known = [...q.known.filter((_, i) => !(Object.values(q.by)[i] in now.see)),
-      ...Object.entries(now.see).map(([node, state]) => say("is", {node, state}))];
-    const done = Object.entries(now.do).map(([node, state]) => say("is", {node, state}));
     const error = q.scale ? short(result.error * (q.scale.high - q.scale.low)) : points(result.error);
     const own = ofTheHouse ? "_own" : "", sure = (result.error < 1e-9 && !own ? "sentence_all" : result.parts ? "sentence_seen" : "sentence_people") + own;
     const key = held.people ? {rough: "sentence_rough", open: "sentence_open"}[roughly(result, q)] ?? sure : q.scale ? "sentence_mean" : "sentence";
-    return say(key, {asked: inQuotes(q), p: shownValue(result.value, q), error, people: held.people ? about() : "", high: percent(highest(result))})
-      + (known.length ? say("given", {known: listed(known)}) : "")
-      + (done.length ? say("done", {done: listed(done)}) : "") + ".";
+    return `${say(key, {asked: inQuotes(q), p: shownValue(result.value, q), error, people: held.people ? about() : "", high: percent(highest(result))})}${condition()}.`;
   }
 
   // How little rounding leaves of an answer about people: only what it is at most, or nothing.
@@ -277,7 +286,7 @@
     parts.number.replaceChildren(said, ...(small ? [make("small", {text: small})] : []));
     const wasSaid = old && !old.refused && !Number.isNaN(old.p) && !roughly(old, q) ? say("was", {p: shownValue(old.value, q)}) : "";
     parts.sticky.replaceChildren(make("b", {text: said}), make("span", {text: [small, hiding ? "" : wasSaid].filter(Boolean).join("; ")}), make("span", {class: "of", text: q.said}));
-    parts.sentence.textContent = hiding ? say("predict_help", {asked: inQuotes(q)})
+    parts.sentence.textContent = hiding ? say(q.scale ? "predict_mean" : "predict_help", {asked: inQuotes(q), condition: condition()})
       : result.refused ? result.refused : good ? inWords(result) : !q.known.length ? words.no_evidence : say("no_evidence_own", {known: listed(q.known)});
     const notes = [...held.cut], beside = besides();
     if (beside.length) notes.push(say("alone", {done: listed(Object.keys(now.do).filter(n => faces.has(n))), others: listed(beside)}));
@@ -286,14 +295,15 @@
     const tied = good ? Object.keys(result.policies ?? {}).filter(n => result.policies[n].tied && !(n in now.do)) : [];
     if (tied.length) notes.push(say("tied", {names: listed(tied)}));
     if (good && q.counts) notes.push(say(atStart() ? "by_counts" : "by_counts_there", {low: percent(q.counts[0]), high: percent(q.counts[1])}));
-    if (good && q.story && !Object.keys(now.see).length && !Object.keys(now.do).length) notes.push(`${q.story.replace(/\.$/, "")}.`);
+    const story = q.story && !Object.keys(now.see).length && !Object.keys(now.do).length ? `${q.story.replace(/\.$/, "")}.` : "";
+    if (good) notes.push(story);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
     if (held.people && held.people.scenario) notes.push(say("scenario", {title: held.people.scenario}));
     if (held.example && !held.people) notes.push(words.person);
-    parts.note.textContent = hiding ? "" : notes.join(" ");
+    parts.note.textContent = hiding ? story : notes.filter(Boolean).join(" ");
     const was = old && !old.refused && !Number.isNaN(old.p) ? old : null;
     const least = q.scale ? q.scale.low : 0, most = q.scale ? q.scale.high : 1;
-    const wide = x => `${100 * (q.scale ? (x - least) / (most - least || 1) : Math.sqrt(x))}%`;
+    const wide = x => (q.scale ? `${100 * (x - least) / (most - least || 1)}%` : onBar(x));
     parts.track.replaceChildren();
     if (good) {
       const bar = make("i");
@@ -307,14 +317,21 @@
       parts.track.append(ghost);
     }
     parts.track.setAttribute("aria-label", `${words.now} ${said}` + (was && !hiding ? `, ${words.before} ${numberOf(was)}` : ""));
-    parts.scale.replaceChildren(...(q.scale ? [least, most] : TICKS).map(x => {
-      const tick = make("span", {text: q.scale ? short(x) : `${100 * x}\u00a0%`});
-      tick.style.left = wide(x);
-      return tick;
-    }));
+    parts.scale.replaceChildren(...(q.scale ? [least, most].map(x => tickAt(wide(x), short(x))) : ticks()));
+    parts.uneven.hidden = Boolean(q.scale);
     parts.was.textContent = was ? say("before_was", {p: numberOf(was)}) : "";
     showDots(good && !q.scale && rough !== "open" ? upTo : null, rough);
     told(parts.sentence.textContent);
+  }
+
+  // Where a chance stands on the bar, and on the line of the guesses below it.
+  const onBar = p => `${100 * Math.sqrt(p)}%`;
+  const ticks = () => TICKS.map(x => tickAt(onBar(x), `${100 * x}\u00a0%`));
+
+  function tickAt(left, text) {
+    const tick = make("span", {text});
+    tick.style.left = left;
+    return tick;
   }
 
   const byKnown = names => names.some(n => drawn.cards.some(card => card.name === n && card.note));
@@ -360,11 +377,10 @@
     revealed = null;
     const field = make("input", {type: "text", inputmode: "decimal", "aria-label": words.guess, placeholder: words.guess_like});
     const line = make("div", {class: "guesses"}), count = make("span", {class: "note", role: "status"}), ask = make("span", {class: "row"});
+    const place = (mark, p) => { mark.style.left = onBar(p); line.append(mark); };
     const take = share => {
-      guesses.push(100 * share);
-      const dot = make("i", {title: percent(share)});
-      dot.style.left = `${100 * share}%`;
-      line.append(dot);
+      guesses.push(share);
+      place(make("i", {title: percent(share)}), share);
       count.textContent = say("guesses_so_far", {n: guesses.length, last: percent(share)});
       field.value = "";
       ask.replaceChildren();
@@ -382,30 +398,40 @@
       } else take(share);
     };
     field.addEventListener("keydown", e => { if (e.key === "Enter") add(); });
+    const asks = make("span", {class: "row"}, make("span", {text: words.guess}), field, make("button", {text: words.add, onclick: add}));
     const reveal = make("button", {text: words.reveal, onclick: () => {
+      add(); // what still stands in the field is a guess, too; one that is none is not dropped without a word
+      if (field.value.trim() !== "") {
+        count.textContent += words.guess_open;
+        (ask.firstElementChild ?? field).focus();
+        return;
+      }
       hide(false);
-      const result = update(), q = question();
-      const p = result.refused || Number.isNaN(result.p) ? null : result.p;
-      const sorted = [...guesses].sort((a, b) => a - b), n = sorted.length;
-      ask.replaceChildren();
-      if (p !== null && n) {
-        const middle = (sorted[Math.floor((n - 1) / 2)] + sorted[Math.ceil((n - 1) / 2)]) / 2;
-        const mark = make("b");
-        mark.style.left = `${100 * p}%`;
-        line.append(mark);
-        const told = say(n === 1 ? "guesses_one" : "guesses", {n, middle: percent(middle / 100), p: shownValue(result.value, q)});
-        const then = stateKey();
-        revealed = () => { count.textContent = told + (stateKey() === then ? "" : say("guesses_then")); };
-        revealed();
-      } else parts.guess.hidden = true;
+      const result = update(), then = stateKey();
+      const sum = summedUp(result), rough = roughly(result, question());
+      if (sum && rough !== "open") place(make("b"), rough ? highest(result) : result.p);
+      revealed = () => { count.textContent = sum && sum + (stateKey() === then ? "" : words.guesses_then); };
+      revealed();
+      asks.remove();
       reveal.remove();
+      line.hidden = scale.hidden = !guesses.length;
       parts.predict.focus();
     }});
-    const ticks = make("div", {class: "ticks", "aria-hidden": "true"}, ...[0, 25, 50, 75, 100].map(x => make("span", {text: `${x}\u00a0%`})));
-    parts.guess.replaceChildren(make("div", {class: "row"}, make("span", {text: words.guess}), field, make("button", {text: words.add, onclick: add}), reveal, ask, count), line, ticks);
+    const scale = make("div", {class: "scale", "aria-hidden": "true"}, ...ticks());
+    asks.hidden = line.hidden = scale.hidden = Boolean(question().scale); // a mean is no chance: there is nothing to guess in percent
+    parts.guess.replaceChildren(make("div", {class: "row"}, asks, reveal, ask, count), line, scale);
     parts.guess.hidden = false;
     update();
-    field.focus();
+    (asks.hidden ? reveal : field).focus();
+  }
+
+  // What was guessed, and what it is.
+  function summedUp(result) {
+    if (result.refused || Number.isNaN(result.p)) return "";
+    const sorted = [...guesses].sort((a, b) => a - b), n = sorted.length, p = numberOf(result);
+    const [low, high] = [sorted[Math.floor((n - 1) / 2)], sorted[Math.ceil((n - 1) / 2)]];
+    return n === 0 ? say("guesses_none", {p}) : n === 1 ? say("guesses_one", {middle: percent(low), p})
+      : low === high ? say("guesses", {n, middle: percent(low), p}) : say("guesses_between", {n, low: percent(low), high: percent(high), p});
   }
 
   const stateKey = () => JSON.stringify([now.question, now.set, now.see, now.do]);
@@ -533,7 +559,7 @@
     const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, room / drawn.width);
     const long = drawn.cards.some(card => card.each.length > 8); // a sheet of paper does not scroll
     const list = how === "print" ? long : window.innerWidth < 700 || scale < 0.62;
-    $("sliders").classList.toggle("sticks", $("sliders").offsetHeight < window.innerHeight - 28);
+    $("sliders").classList.toggle("sticks", $("sliders").offsetHeight < window.innerHeight - DOCKED);
     $("graph").classList.toggle("too-large", how === "print" && scale < 0.3);
     parts.space.classList.toggle("list", list);
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
@@ -600,7 +626,7 @@
       own.mark.textContent = set.length ? words.set : saw.length ? words.seen : "";
       for (const [name, line] of own.uses) {
         const value = result.env ? result.env[name] : now.set[name];
-        line.textContent = `${name} = ${short(value)}${params.get(name)?.assumed ? ` (${words.assumed})` : ""}`;
+        line.textContent = `${name} = ${chances.has(name) ? inPercent(value) : short(value)}${params.get(name)?.assumed ? ` (${words.assumed})` : ""}`;
       }
       for (const r of own.rows) {
         const at = (from, state) => (from && !from.refused && from.marginals[r.node] ? from.marginals[r.node][from.states[r.node].indexOf(state)] : NaN);
@@ -668,9 +694,10 @@
       if (p.assumed) name.append(make("span", {class: "chip", text: words.assumption}));
       const printed = make("span", {class: "printed"});
       const typed = make("input", {type: "text", inputmode: "decimal", autocomplete: "off", "aria-label": say("value_of", {name: p.name}), onchange: e => typedIn(p, e.target.value)});
-      made.append(make("div", {class: "top"}, name, make("span", {class: "typed"}, typed, printed, unit)));
+      const same = make("span", {class: "same"});
+      made.append(make("div", {class: "top"}, name, make("span", {class: "typed"}, typed, printed, same, unit)));
       if (p.story) made.append(make("p", {class: "tells", text: p.story}));
-      const own = {p, typed, printed, made, range: null, yours: make("p", {class: "yours"}), source: make("p", {class: "tells source"})};
+      const own = {p, typed, printed, same, made, range: null, yours: make("p", {class: "yours"}), source: make("p", {class: "tells source"})};
       made.append(own.yours);
       if (p.frozen !== null) {
         typed.disabled = true;
@@ -710,6 +737,8 @@
     parts.stuck.hidden = false;
   }
 
+  const chances = new Set([...held.parameters, ...held.numbers].filter(n => n.chance).map(n => n.name));
+  const inPercent = x => `${short(100 * x)}\u00a0%`;
   const inBoth = (p, x) => (p.chance && x > 0 && x < 1 ? `${short(x)} (${percent(x)})` : short(x));
 
   // A number that somebody typed is taken as it is, or not at all, and then it is said.
@@ -739,15 +768,16 @@
   }
 
   function showSliders() {
-    for (const {p, typed, printed, range, yours, source} of shownSliders.values()) {
+    for (const {p, typed, printed, same, range, yours, source} of shownSliders.values()) {
       const x = now.set[p.name], isOwn = x !== p.value, sourced = p.source !== "assumption";
       put(yours, isOwn ? say("yours", {now: short(x), was: short(p.value)}) : "");
       put(source, !sourced ? "" : isOwn ? say("source_of", {was: short(p.value), source: p.source}) : p.source);
       printed.textContent = short(x);
+      put(same, p.chance ? say("same", {p: inPercent(x)}) : "");
       typed.value = String(x);
       if (range) {
         range.value = toPlace(p, x);
-        range.setAttribute("aria-valuetext", `${short(x)}${p.chance ? "" : ` ${p.unit}`}`);
+        range.setAttribute("aria-valuetext", p.chance ? inPercent(x) : `${short(x)} ${p.unit}`);
       }
     }
     later();
@@ -892,7 +922,9 @@
 
   function buildStands() {
     const plain = text => (text ?? "").replace(/\.$/, "");
-    const row = entry => {
+    const inWhole = ({name, value}) => (chances.has(name) && /^[\d.,e-]+( \([\d.,e-]+ to [\d.,e-]+\))?$/.test(value) ? value.replace(/[\d.,e-]+(?= |\)|$)/g, x => inPercent(+x)) : value);
+    const row = raw => {
+      const entry = {...raw, value: inWhole(raw)};
       const value = make("td", {text: entry.value}), source = make("td", {text: entry.source, class: entry.assumed ? "assumed" : null});
       standing.push({entry, value, source});
       return make("tr", {}, make("td", {text: entry.name}), make("td", {text: plain(entry.what)}), value, source);
@@ -924,7 +956,7 @@
     for (const {entry, value, source} of standing) {
       const p = params.get(entry.name), was = p ? p.value : envStart(fresh())[entry.name], x = p ? now.set[p.name] : env?.[entry.name];
       const isOwn = was !== undefined && x !== undefined && x !== was;
-      put(value, isOwn ? say(p ? "yours" : "follows", {now: short(x), was: entry.value}) : entry.value);
+      put(value, isOwn ? say(p ? "yours" : "follows", {now: chances.has(entry.name) ? inPercent(x) : short(x), was: entry.value}) : entry.value);
       put(source, isOwn && p ? say("source_of", {was: short(was), source: entry.source}) : entry.source);
       source.classList.toggle("assumed", Boolean(entry.assumed || (isOwn && p)));
       assumed += Number(source.classList.contains("assumed"));
@@ -960,7 +992,7 @@
     Object.entries(now.see).forEach(([n, s]) => pairs.push([`see.${n}`, s]));
     Object.entries(now.do).forEach(([n, s]) => pairs.push([`do.${n}`, s]));
     if (held.people && level !== START_LEVEL) pairs.push(["above", level]);
-    if (hiding) pairs.push(["predict", "yes"]);
+    if (hiding || held.asked.predict) pairs.push(["predict", hiding ? "yes" : "no"]);
     return pairs.map(pair => pair.map(encodeURIComponent).join("=")).join("&");
   }
 
@@ -995,6 +1027,14 @@
     return state;
   }
 
+  // What a link asks for; one that does not say whether the answer is hidden leaves it to the page.
+  function opened(text) {
+    now = follow(text);
+    revealed = null;
+    const said = /[#&]predict=(yes|no)(&|$)/.exec(text)?.[1];
+    present(said ? said === "yes" : held.asked.predict);
+  }
+
   function buildOwn() {
     parts.yaml = make("textarea", {readonly: "", spellcheck: "false", "aria-label": words.yaml});
     const copied = make("span", {class: "note", role: "status"});
@@ -1018,9 +1058,8 @@
     const pasted = make("input", {type: "text", id: "pasted", autocomplete: "off"});
     const take = () => {
       if (!pasted.value.includes("#")) return;
-      now = follow(pasted.value.slice(pasted.value.lastIndexOf("#")).trim());
+      opened(pasted.value.slice(pasted.value.lastIndexOf("#")).trim());
       pasted.value = "";
-      update();
       copied.textContent = words.opened;
     };
     pasted.addEventListener("keydown", e => { if (e.key === "Enter") take(); });
@@ -1140,12 +1179,8 @@
   buildPeople();
   buildStands();
   buildOwn();
-  const opened = () => {
-    now = follow(location.hash);
-    if (/(^#?|&)predict=yes(&|$)/.test(location.hash)) predict(); else update();
-  };
-  window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== link()) opened(); });
-  opened();
+  window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== link()) opened(location.hash); });
+  opened(location.hash);
   fit();
   window.reidbn = {model, held, state: () => now, found: () => found(now), yaml, link};
 })();

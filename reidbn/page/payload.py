@@ -242,7 +242,8 @@ def _numbers(attack: Attack) -> list[Json]:
         low, high = attack.derived.allowed(name)
         term = term_of(attack.derived.terms[name], lambda n: {"p": n})
         found.append({"name": name, "is": attack.numbers[name].formula, "t": term,
-                      "in": [finite(low), finite(high)]})  # fmt: skip
+                      "in": [finite(low), finite(high)],
+                      "chance": attack.derived.units[name] == PROBABILITY})  # fmt: skip
     return found
 
 

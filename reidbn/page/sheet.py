@@ -50,13 +50,15 @@ def page(
     do: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
     title: str = "",
+    predict: bool = False,
 ) -> Path:
     """Write an attack as a page in which anybody moves it: one HTML file, nothing fetched.
 
     The .html file at `path` has the graph with its chances, a slider for every parameter, the
     answer to each question of the attack (`question` first), and what every number stands on.  It
     starts from `set`, `given` and `do`; `subject` is what a table says of one person, else the
-    model's example.  `title` stands on top, also in print: what the page was made for.
+    model's example.  `title` stands on top, also in print: what the page was made for.  With
+    `predict` it opens with its answer hidden, for a class that guesses first.
     """
     attack = load_attack(attack)
     place = _place(path)
@@ -64,7 +66,8 @@ def page(
     known = parse_given({} if given is None else given)
     start = Start(values, known, parse_states({} if do is None else do), subject)
     held = payload(attack, question, start)
-    return write_text(written(attack, held, {"title": title, "context": {}}), place)
+    asked = {"title": title, "context": {}, "predict": predict}
+    return write_text(written(attack, held, asked), place)
 
 
 @typed
@@ -257,7 +260,9 @@ def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
 def _height(card: Card, sizes: Mapping[str, Json], wide: float, more: str, *, bare: bool) -> float:
     room = wide - 2 * _PAD - 4
     said = "of them" * bool(card.each)
-    uses = card.numbers if len(card.numbers) <= _MOST_USES else ("numbers",)
+    # A chance stands in percent, and a slider that moves gives it more digits.
+    numbers = [re.sub(r"= 0?\.\d+", "= 00.00 %", text) for text in card.numbers]
+    uses = numbers if len(numbers) <= _MOST_USES else ["numbers"]
     lines = [len(wrapped(t, 13.2, room)) for t in (card.story, card.rule, said, more, *uses)]
     rows = (
         0 if bare else min(len(card.members) + len(card.each), max(len(card.members), _MOST_ROWS))

@@ -409,7 +409,7 @@ METHODS = {
     "Attack": {
         "replace": {"name": "x"}, "save": {"path": "m.yaml", "expanded": False},
         "page": {"path": "p.html", "question": "risk", "set": {"alike": 4}, "given": {},
-                 "do": {"listed": "yes"}, "subject": None, "title": "t"},
+                 "do": {"listed": "yes"}, "subject": None, "title": "t", "predict": True},
         "with_values": {"values": {"p_listed": 0.2}, "beyond_range": False},
         "with_node": {}, "frontier": {},
         "to_pgmpy": {"set": {}, "subject": None, "beyond_range": False},
