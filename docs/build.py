@@ -249,9 +249,9 @@ ON_THE_STICK = """# A class of ninety minutes: what is on this stick
 
 | file | minute |
 |---|---|
-| [breakfast.html](breakfast.html#predict=yes), the page that answers; hidden at first | 10 to 25 |
+| [breakfast.html](breakfast.html), the page that answers; hidden at first | 10 to 25 |
 | [cards.html](cards.html), to print on A4 and cut | 25 to 45 |
-| [adversary-routes.html](adversary-routes.html), the attack of the table | 45 to 85 |
+| [adversary-routes.html](adversary-routes.html), the attack of the table | 70 to 85 |
 | [report.html](report.html), the report on 2,000 made-up patients | 70 to 90 |
 """
 

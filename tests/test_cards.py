@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from devtools import Browser
+from scripts import needs_browser
 
 import reidbn as rb
 from reidbn.cli import reidbn
@@ -38,10 +40,44 @@ def test_a_card_says_what_happens_what_it_needs_and_what_it_leads_to(tmp_path):
         for parent in node.parents:
             assert model.nodes[parent].story.rstrip(".") in card
         assert card.count("<li>") == 2
+        assert "p_overheard" not in card  # a number without its meaning
     assert sum("Nobody wrote this one" in c for c in found) == len(none)
     assert [t for t in TYPES if t not in text] == []
     assert "<script" not in text
     assert "default-src 'none'" in text
+
+
+@pytest.mark.parametrize("blank", [0, 3, 8, 12])
+def test_every_group_gets_a_list_of_the_threat_types(blank, tmp_path):
+    """Two lists for seven groups."""
+    _, found = made(tmp_path / "c.html", "breakfast", blank=blank)
+    lists = sum("card types" in c for c in found)
+    assert max(blank, 1) <= lists < max(blank, 1) + 8
+
+
+def test_a_card_is_of_what_happens_or_does_not_and_has_a_story_and_one_mark_at_an_end(tmp_path):
+    text, found = made(tmp_path / "c.html", blank=0)
+    assert "How many relatives are found</p>" not in text  # "Can it happen here?"
+    assert not re.search(r"[?!.][.?!]", text.partition("<main>")[2])
+    told = [re.search(r'class="story"><b>(.+?)</b> (.*?)</p>', c) for c in found]
+    told = [t for t in told if t and not t[1].startswith("Nobody wrote")]
+    assert len(told) > 40
+    assert all(t[2] for t in told)
+
+
+@pytest.mark.slow
+@needs_browser
+def test_nothing_of_a_card_is_cut_on_paper_nor_too_small_to_read(tmp_path):
+    path = rb.report.cards(tmp_path / "c.html")
+    with Browser() as browser:
+        browser.open(path)
+        browser.ask("Emulation.setEmulatedMedia", media="print")
+        cut, small = browser.say("""[
+          [...document.querySelectorAll(".card")].filter(c => c.scrollHeight > c.clientHeight + 1)
+            .map(c => c.textContent),
+          [...document.querySelectorAll(".happens, .story, li")]
+            .filter(e => parseFloat(getComputedStyle(e).fontSize) < 8.8 * 96 / 72 - 0.1).length]""")
+    assert (cut, small) == ([], 0)
 
 
 def test_of_all_models_an_event_is_told_once(tmp_path):
@@ -68,7 +104,7 @@ def test_from_the_shell(tmp_path):
     done = CliRunner().invoke(reidbn, ["cards", "breakfast", "leak-single", "-o", str(path)])
     assert done.exit_code == 0, done.output
     assert done.output.strip() == str(path)
-    assert path.read_text().count("<section") == 2
+    assert path.read_text().count("<section") == 3  # cards, lists, empty ones
 
 
 def test_the_class_goes_from_minute_to_minute():

@@ -1,14 +1,13 @@
 """Cards for the table: an event of a model each, its threat, and two questions to talk about.
 
 The cards are the models' own: what happens is the event's story, what it needs are the stories of
-its parents, and the number at the foot is the model's, with its source.  As in LINDDUN's cards the
+its parents.  Only what happens or does not is a card, no count of it.  As in LINDDUN's cards the
 first question is whether it can happen here, the second whether that is a problem.  Threat types
 that no event is about get a card on which somebody writes one.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -21,12 +20,16 @@ from reidbn.attack.coverage import coverage
 from reidbn.attack.modelfile import load, models
 from reidbn.attack.threats import FRAMEWORKS, threat
 from reidbn.calls import typed
+from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import UsageError
 from reidbn.release.writing import write_text
 from reidbn.report.page import ending
 
 A_PAGE = 8
-_NOBODY = "Nobody wrote this one"
+_NOBODY = "Nobody wrote this one."
+_FIRST = "Can it happen here?"
+_SECOND = "If it does, is that a problem, and for whom?"
+ROOM, FULL = 355, 440  # letters on a card at 10 points, and at 8.8
 MOST_BLANK = 1_000
 _TYPES = FRAMEWORKS["linddun"][1]
 # Each threat type in a line, and a colour that differs in print without colours by its number.
@@ -65,7 +68,8 @@ def cards(
     """Write a card for every event with a LINDDUN tag, eight on an A4 page, to print.
 
     `path` is the .html file; `models` are attacks, files or names of shipped models, all that are
-    shipped where none is named; `blank` cards to write on come last.
+    shipped where none is named; `blank` cards to write on come last, and before them as many lists
+    of the threat types, one to a group.
     """
     ending(path, (".html",))
     if not 0 <= blank <= MOST_BLANK:
@@ -97,41 +101,48 @@ def _attacks(
 
 
 def _cards(attack: Attack) -> Iterator[ThreatCard]:
-    drawn = {box.name: box for box in boxes(attack)}
+    stories = {box.name: _story(box.story or box.name) for box in boxes(attack)}
     above: dict[str, list[str]] = {}
     below: dict[str, list[str]] = {}
     for edge in edges(attack):
         above.setdefault(edge.end, []).append(edge.start)
         below.setdefault(edge.start, []).append(edge.end)
 
-    def told(names: Iterable[str]) -> str:
-        return "; ".join(dict.fromkeys(_story(drawn[name].story or name) for name in names))
+    def told(names: Iterable[str]) -> list[str]:
+        return [*dict.fromkeys(stories[name] for name in names)]
 
     for node in attack.nodes.values():
         types = tuple(t for tag in node.linddun if (t := threat("linddun", tag)) is not None)
-        if not types:
+        if not types or tuple(node.states) != (NO, YES):
             continue
         needs, leads = told(above.get(node.name, ())), told(below.get(node.name, ()))
-        numbers = drawn[node.name].numbers[:1] if node.name in drawn else ()
-        numbers = tuple(re.sub(r"= (0\.\d+)", _about, number) for number in numbers)
+        title, story = _ended(attack.title or attack.name), _first_sentence(attack.story)
+        happens = _story(node.story or node.name)
+        room = ROOM - len("".join((_FIRST, _SECOND, title, story, happens, *types[1:])))
+        needed = _listed(needs, room + FULL - ROOM)
+        led = f" What depends on it: {'; '.join(leads)}." if leads else ""
         yield ThreatCard(
             threat=types[0],
             also=types[1:],
-            title=attack.title or attack.name,
-            story=_first_sentence(attack.story),
-            happens=_story(node.story or node.name),
-            first="Can it happen here? "
-            + (f"It depends on: {needs}." if needs else "What would have to be so?"),
-            second="If it does, is that a problem, and for whom?"
-            + (f" What depends on it: {leads}." if leads else ""),
-            foot=f"{attack.name}: {node.name}" + (f", {', '.join(numbers)}" if numbers else ""),
+            title=title,
+            story=story,
+            happens=happens,
+            first=_FIRST
+            + (f" It depends on: {needed}." if needs else " What would have to be so?"),
+            second=_SECOND + led * (len(needed) + len(led) <= room),
+            foot=f"From the model {attack.name}: {node.name}",
         )
 
 
-def _about(found: re.Match[str]) -> str:
-    """A chance as somebody would say it: in percent, in three digits."""
-    percent = f"{100 * float(found[1]):.3g} %"
-    return f"= {percent}" if float(percent[:-2]) == 100 * float(found[1]) else f"= about {percent}"
+def _listed(stories: list[str], room: int) -> str:
+    """What there is room for, one at least, and how many more there are."""
+    kept = [s for i, s in enumerate(stories) if not i or len("; ".join(stories[: i + 1])) <= room]
+    more = len(stories) - len(kept)
+    return "; ".join(kept) + (f"; and {more} more" if more else "")
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(("?", "!", ".")) else f"{text}."
 
 
 def _first_sentence(text: str) -> str:
@@ -141,14 +152,14 @@ def _first_sentence(text: str) -> str:
 
 
 def _story(text: str) -> str:
-    return " ".join(text.split()).rstrip(".").replace("_", " ")
+    return " ".join(text.split()).rstrip(".?!").replace("_", " ")
 
 
 def _unwritten(name: str) -> ThreatCard:
     return ThreatCard(
         name, (), _NOBODY, "", "______________________________",
-        "Can it happen here? What would have to be so?",
-        "If it does, is that a problem, and for whom? If you leave it out: why?",
+        f"{_FIRST} What would have to be so?",
+        f"{_SECOND} If you leave it out: why?",
         "no event of these models is about it",
     )  # fmt: skip
 
@@ -156,22 +167,20 @@ def _unwritten(name: str) -> ThreatCard:
 _STYLE = """
 @page { size: A4 portrait; margin: 8mm }
 * { box-sizing: border-box }
-body { margin: 0; font: 10pt/1.32 system-ui, sans-serif; color: #222; background: #fff }
+body { margin: 0; font: 10pt/1.26 system-ui, sans-serif; color: #222; background: #fff }
 .sheet { display: grid; grid-template-columns: 97mm 97mm; grid-auto-rows: 70mm; width: 194mm;
   margin: 0 auto; break-after: page }
 .sheet:last-child { break-after: auto }
-.card { border: .3mm dashed #999; padding: 4mm 4mm 3mm; display: flex; flex-direction: column;
+.card { border: .3mm dashed #999; padding: 3mm 4mm 2mm; display: flex; flex-direction: column;
   overflow: hidden; break-inside: avoid }
 .card h2 { font-size: 11.5pt; margin: 0 0 .5mm; padding-bottom: .8mm; border-bottom: 1mm solid }
-.card .about { font-size: 8pt; color: #444; margin: 0 0 1.5mm }
-.card .story { font-size: 8.5pt; margin: 0 0 1.5mm } .long .story { font-size: 7.8pt }
-.card .happens { font-weight: 600; margin: 0 0 1.5mm }
-.card ol { margin: 0; padding-left: 5mm; font-size: 9pt } .card li { margin-bottom: 1mm }
-.card .foot { margin-top: auto; font-size: 7pt; color: #555; overflow-wrap: anywhere }
-.long { font-size: 8.6pt } .long ol { font-size: 7.8pt } .long .happens { font-size: 9pt }
-.full .story { font-size: 7.8pt } .full ol { font-size: 6.8pt } .full li { margin: 0 }
-.full .happens { font-size: 8pt }
-.types ul { margin: 1mm 0 0; padding-left: 4mm; font-size: 8.6pt } .types li { margin-bottom: .6mm }
+.card .about { font-size: 8.5pt; color: #444; margin: 0 0 1mm }
+.card .story { margin: 0 0 1mm }
+.card .happens { font-weight: 600; margin: 0 0 1mm }
+.card ol { margin: 0; padding-left: 5mm } .card li { margin-bottom: .5mm }
+.card .foot { margin: auto 0 0; font-size: 7.5pt; color: #555; overflow-wrap: anywhere }
+.long { line-height: 1.2 } .long .story, .long ol { font-size: 8.8pt }
+.types ul { margin: 1mm 0 0; padding-left: 4mm; font-size: 9pt; line-height: 1.22 }
 .line { border-bottom: .2mm solid #999; height: 7mm }
 h1, .how { max-width: 194mm; margin: 0 auto 4mm; padding: 0 3mm; box-sizing: border-box }
 @media print { h1, .how { display: none } }
@@ -182,12 +191,12 @@ h1, .how { max-width: 194mm; margin: 0 auto 4mm; padding: 0 3mm; box-sizing: bor
   .card .about, .card .foot { color: #b4b4b0 } }
 @media screen and (max-width: 194mm) { .sheet { grid-template-columns: 1fr; width: auto } }
 """
-LARGE, ROOM = 230, 350  # letters on a card in large print; at all with the model's story
 
 
 def _page(found: list[ThreatCard], blank: int) -> str:
     made = [_card(card) for card in found]
-    made += [_LIST] * (A_PAGE - len(made) % A_PAGE)  # the rest of the sheet, or one of its own
+    lists = max(blank, 1)  # one to a group, as the empty cards; and the rest of the sheet
+    made += [_LIST] * (lists + -(len(made) + lists) % A_PAGE)
     empty = [_EMPTY] * blank
     sheets = [
         cards[i : i + A_PAGE] for cards in (made, empty) for i in range(0, len(cards), A_PAGE)
@@ -217,18 +226,15 @@ def _card(card: ThreatCard) -> str:
 
     about, colour = _ABOUT[card.threat]
     also = f"; also {', '.join(card.also)}" if card.also else ""
-    length = len(card.happens) + len(card.first) + len(card.second)
-    story = card.story if length + len(card.story) <= ROOM else ""
-    length += len(story)
-    long = " full" if length > ROOM else " long" if length > LARGE else ""
+    length = len(card.title + card.story + card.happens + card.first + card.second + also)
+    long = " long" if length > ROOM else ""
     return (
         f'<article class="card{long}"><h2 style="border-color: {colour}">{escape(card.threat)}</h2>'
         f'<p class="about">{escape(about)}{escape(also)}</p>'
-        f'<p class="story"><b>{escape(card.title)}.</b> {escape(story)}</p>'
+        f'<p class="story"><b>{escape(card.title)}</b> {escape(card.story)}</p>'
         f'<p class="happens">{escape(card.happens)}</p>'
         f"<ol><li>{escape(card.first)}</li><li>{escape(card.second)}</li></ol>"
-        f'<p class="foot">Our number: ________ from: ____________________<br>'
-        f"{escape(card.foot)}</p></article>"
+        f'<p class="foot">{escape(card.foot)}</p></article>'
     )
 
 
