@@ -63,11 +63,33 @@ WIDE = {
 }  # fmt: skip
 
 
+# Of these, whose every test is long, the default run tries every second one.
+LONG = {
+    "test_asked_again.py", "test_assess_cells.py", "test_chains.py", "test_cli_assess.py",
+    "test_crosscheck.py", "test_datasets.py", "test_decide_together.py", "test_disclosure_page.py",
+    "test_files_together.py", "test_last_level.py", "test_ledger.py", "test_library.py",
+    "test_measured.py", "test_nothing_given_away.py", "test_plan_beside.py", "test_population.py",
+    "test_population_cli.py", "test_population_coherence.py", "test_recommend_attacks.py",
+    "test_report.py", "test_result.py", "test_rules.py", "test_sensitivity.py",
+    "test_structured_subsets.py", "test_summed.py", "test_suppress.py",
+    "test_suppressed_population.py", "test_told_by_chance.py", "test_where_he_decides_otherwise.py",
+    "test_wrong_calls.py",
+}  # fmt: skip
+
+
 def pytest_collection_modifyitems(items):
     cases = [item for item in items if item.path.name in WIDE and "[" in item.nodeid]
     for i, item in enumerate(cases):
         if i % 4:
             item.add_marker(pytest.mark.wide)
+    for name in LONG:
+        whole = [i for i in items if i.path.name == name and not {"wide", "slow"} & _marks(i)]
+        for item in whole[1::2]:
+            item.add_marker(pytest.mark.wide)
+
+
+def _marks(item):
+    return {mark.name for mark in item.iter_markers()}
 
 
 @pytest.fixture(scope="session")
