@@ -179,6 +179,67 @@ def test_every_country_stands_once_and_codes_that_may_be_states_are_not_proposed
     assert ladder is None or "Europe" not in {ladder.up(v, 1) for v in ("AL", "DE")}
 
 
+STATES = ["AL", "CA", "GA", "IN", "DE", "MO", "MA"]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "parts"),
+    [
+        ("birth_country", STATES, 7),  # Albania, Canada, Gabon, India, Germany, Macao, Morocco
+        ("birthCountry", STATES, 7),
+        ("NATIONALITY", [v.lower() for v in STATES], 7),
+        ("country of birth", ["DE", "France", "usa", "United Kingdom", "PER"], 4),
+        ("home", ["DEU", "FRA", "USA", "GBR", "PER"], 4),
+        ("state", STATES, None),
+        ("vaccination", STATES, None),  # has "nation" in it
+        ("donation", STATES, None),
+        ("home", ["deu", "fra", "usa", "gbr"], None),  # may be languages
+        ("country", [*STATES, "XX"], None),
+    ],
+)
+def test_codes_of_countries_are_proposed_where_they_can_be_nothing_else(column, values, parts):
+    people = rb.read_table({column: values * 4}, quasi_identifiers=[column])
+    found = rb.microdata.propose_hierarchies(people).get(column)
+    regions = {region for _, region in countries_of().values()}
+    tops = {found.up(v, found.levels - 1) for v in values} if found else set()
+    assert (tops <= regions and found is not None) == (parts is not None)
+    if parts:
+        assert len({found.up(v, 1) for v in values}) == parts
+        by_name = rb.microdata.by_region(people, column)
+        assert all(found.up(v, level) == by_name.up(v, level) for v in values for level in (1, 2))
+
+
+def countries_of():
+    from reidbn.microdata import countries
+
+    return countries()
+
+
+UK = {  # sector, district and area by hand
+    "OX12 6HU": ("OX12 6", "OX12", "OX"), "OX12 7AB": ("OX12 7", "OX12", "OX"),
+    "OX1 1DP": ("OX1 1", "OX1", "OX"), "M1 1AE": ("M1 1", "M1", "M"),
+    "M60 1NW": ("M60 1", "M60", "M"), "EC1A 1BB": ("EC1A 1", "EC1A", "EC"),
+    "W1A 0AX": ("W1A 0", "W1A", "W"), "CR26XH": ("CR2 6", "CR2", "CR"),
+    "dn55 1pt": ("DN55 1", "DN55", "DN"), "B338TH": ("B33 8", "B33", "B"),
+}  # fmt: skip
+
+
+def test_postcodes_of_the_uk_go_up_by_sector_district_and_area():
+    people = rb.read_table({"home": [*UK] * 2}, quasi_identifiers=["home"])
+    ladder = rb.microdata.propose_hierarchies(people)["home"]
+    assert ladder.levels == 4
+    for value, steps in UK.items():
+        assert tuple(ladder.up(value, level) for level in (1, 2, 3)) == steps
+    for other in ("K1A 0B6", "1234 AB", "OX12", "OX12  6HU", "OX12 6H", "OXF1 2AB"):
+        some = rb.read_table({"home": [*UK, other] * 2}, quasi_identifiers=["home"])
+        found = rb.microdata.propose_hierarchies(some).get("home")
+        assert found is None or "OX" not in {found.up("OX1 1DP", i) for i in range(found.levels)}
+    plan = rb.recommend(people, target="k=2", hierarchies="auto")
+    assert plan.best.levels == {"home": 0}
+    plan = rb.recommend(people, target="k=3", hierarchies="auto", suppress_at_most=0.9)
+    assert plan.apply().k() >= 3
+
+
 ONE_DECADE = [f"2025-{m:02d}-{d:02d}" for m in range(1, 13) for d in (3, 17, 28)]
 LEFT = {
     "one decade": ([*ONE_DECADE, "2024-05-05"], [37, 13, 2, 1]),

@@ -215,9 +215,33 @@ def by_region(people: People, column: str, *, more: Mapping[str, str] | None = N
     return Ladder({text: known[text.casefold()] for text in texts})
 
 
-def are_countries(texts: Sequence[str]) -> bool:
-    """Whether all are names of countries; codes of two or three letters may be anything."""
-    return all(len(text) > 3 and text.casefold() in countries() for text in texts)
+def are_countries(texts: Sequence[str], column: str) -> bool:
+    """Whether all are countries: names, codes of three letters, or of two in a column that says so.
+
+    CA, DE, GA and IN are states, too, and many codes of two letters are languages.
+    """
+    known = countries()
+    if any(text.casefold() not in known for text in texts):
+        return False
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).casefold()
+    said = not _COUNTRY.isdisjoint(re.split(r"[^a-z]+", words))
+    return said or all(len(t) > 3 or (len(t) == 3 and t.isupper()) for t in texts)
+
+
+_COUNTRY = frozenset(("country", "countries", "nation", "nationality", "citizen", "citizenship"))
+UK_POSTCODE = re.compile(r"([A-Z]{1,2})(\d[A-Z\d]?) ?(\d)[A-Z]{2}", re.IGNORECASE)
+
+
+def steps_of_uk_postcode(postcode: str) -> tuple[str, str, str]:
+    """Sector, district and area of a postcode of the United Kingdom.
+
+    >>> steps_of_uk_postcode("EC1A 1BB"), steps_of_uk_postcode("m11ae")
+    (('EC1A 1', 'EC1A', 'EC'), ('M1 1', 'M1', 'M'))
+    """
+    found = UK_POSTCODE.fullmatch(postcode)
+    assert found is not None  # noqa: S101 - looked at before
+    area, district, sector = found.group(1, 2, 3)
+    return f"{area}{district} {sector}".upper(), f"{area}{district}".upper(), area.upper()
 
 
 def _texts(people: People, column: str) -> list[Any]:

@@ -4,7 +4,9 @@
     ages and other numbers     bands, each twice the one before (5, 10, 20 for ages)
     codes of one length        first characters (postcodes)
     diagnoses of ICD-10        category (E11), block (E10-E14), chapter (E00-E90)
-    names of countries         sub-region, region
+    postcodes of the UK        sector (OX12 6), district (OX12), area (OX)
+    countries                  sub-region, region: names, codes of three letters, and codes of two
+                               in a column whose name says country, nationality or citizenship
     other words                rare ones together: those of fewer than 5 % of people, then 20 %
 
 They are proposals: what bands mean something is for who knows the column to say.
@@ -27,7 +29,14 @@ import numpy as np
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
-from reidbn.microdata.codelists import ICD, are_countries, countries, steps_of_icd
+from reidbn.microdata.codelists import (
+    ICD,
+    UK_POSTCODE,
+    are_countries,
+    countries,
+    steps_of_icd,
+    steps_of_uk_postcode,
+)
 from reidbn.microdata.hierarchy import Bands, Hierarchy, Masked, Prefix, interval
 from reidbn.microdata.ladders import Dates, Ladder, as_hierarchy
 from reidbn.microdata.table import People
@@ -59,7 +68,7 @@ def propose_hierarchies(
             raise UsageError(f'no column "{name}"; {did_you_mean(name, people.columns)}')
         column = people.column(name)
         if column.hierarchy is None:
-            found[name] = proposal(column.labels.tolist(), _counts(people, name))
+            found[name] = proposal(name, column.labels.tolist(), _counts(people, name))
     return {name: ladder for name, ladder in found.items() if ladder is not None}
 
 
@@ -173,13 +182,13 @@ def steps_of(people: People, name: str, ladder: Hierarchy) -> str:
     return f"{counted(len(common), 'value')}; {', '.join([*told, f'level {ladder.levels} none'])}"
 
 
-def proposal(labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
+def proposal(column: str, labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
     """A hierarchy for these values; None for a few, and for what is told apart by no rule.
 
     A level that leaves one value, as the decade does of dates of one year, says no more than the
     last, and is not proposed.
     """
-    found = _by_rule(labels, counts)
+    found = _by_rule(column, labels, counts)
     if found is None:
         return None
     here = [v for v, c in zip(labels, counts, strict=True) if v is not None and c]
@@ -201,7 +210,7 @@ def _with_levels(ladder: Hierarchy, first: int) -> Hierarchy | None:
     return replace(ladder, keeps=ladder.keeps[:first])
 
 
-def _by_rule(labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
+def _by_rule(column: str, labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
     here = [(v, int(c)) for v, c in zip(labels, counts, strict=True) if v is not None]
     values = [v for v, _ in here]
     if sum(count > 0 for _, count in here) < FEWEST:
@@ -211,8 +220,10 @@ def _by_rule(labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
         return Dates("month", "year", "decade")
     if all(ICD.fullmatch(t) for t in texts):
         return Ladder({t: steps_of_icd(t) for t in texts})
-    if are_countries(texts):
+    if are_countries(texts, column):
         return Ladder({t: countries()[t.casefold()] for t in texts})
+    if all(UK_POSTCODE.fullmatch(t) for t in texts):
+        return Ladder({t: steps_of_uk_postcode(t) for t in texts})
     numbers, length = _numbers(values), len(texts[0])
     codes = all(len(t) == length > FEWEST and re.fullmatch(r"[0-9A-Z]+", t) for t in texts)
     if codes and (numbers is None or any(t.startswith("0") for t in texts)):
