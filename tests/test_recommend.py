@@ -273,6 +273,15 @@ def test_a_column_that_is_missing_for_everybody_who_is_left_is_said_when_written
         ({"target": {"k": 5}}, 'as text, "k=5"'),
         ({"target": "k=400"}, "no way to release keeps"),
         ({"target": "k=5", "known": "worst-case"}, "name one"),
+        (
+            {
+                "target": {"overall": 0.1},
+                "attack": "adversary-routes",
+                "population": 10**4,
+                "subject": {"p_unique": 0.5},
+            },
+            "Leave it out, or change the table yourself",
+        ),
         ({"target": "k=5", "release": "controlled"}, "no target is one: leave it out"),
         ({"target": [{"overall": 0.2}], "release": "wide"}, "no target is one: leave it out"),
         ({"target": ["k=5", "ema"], "release": "wide"}, "no release"),

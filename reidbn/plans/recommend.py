@@ -236,7 +236,10 @@ def _bases(
         )
     for name in ("individuals", "checkpoint", "subject"):
         if name in named:
-            raise UsageError(f"{name}= is not for recommend: everybody is assessed, many times")
+            raise UsageError(
+                f"{name}= is not for recommend: everybody is assessed, many times. Leave it out, "
+                f"or change the table yourself (people.generalise) and give it to rb.assess"
+            )
     every = [(a, s) for a in _several(attack, "attack") for s in _several(scenario, "scenario")]
     found = [assess(a, people, scenario=s, **named) for a, s in every]
     names = [""] if len(found) == 1 else [_named(one, found) for one in found]
