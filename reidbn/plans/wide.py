@@ -8,8 +8,8 @@ taken in the order of that sum, and made smaller by what is known:
     the sum is not lower            than what the best one found loses: the box is done with
     a coarser one fails             which parts of the box are left is a box for every column, in
                                     which that column is coarser than there
-    else its cheapest way           is looked at, and climbed from as in search.py; what is left is
-                                    a box for every column and side of it
+    else its cheapest way           is looked at, and climbed from, every column about alike; what
+                                    is left is a box for every column and side of it
 
 No two boxes have a way in common, so that the ways are counted.  Where the search ends before it
 has been through all, the lowest sum that is left is what no way left can go below: the gap is true,
@@ -76,6 +76,23 @@ class WideSearch(Search):
         self._climb(self._cheapest(*self.open[0][1:]))
         self._beam()
         return super().run()
+
+    def _path(self, node: Node) -> list[Node]:
+        """After the first, each step the column that has then lost least: all about alike.
+
+        What fails there is coarse in every column, and so answers for most ways.
+        """
+        if not self.seen:
+            return super()._path(node)
+        steps = sorted(
+            (cost[place] - cost[start], j)
+            for j, (cost, start) in enumerate(zip(self.costs, node, strict=True))
+            for place in range(start + 1, len(cost))
+        )
+        path = [node]
+        for _, j in steps:
+            path.append((*path[-1][:j], path[-1][j] + 1, *path[-1][j + 1 :]))
+        return path
 
     # -- the beam ----------------------------------------------------------------------------------
 
