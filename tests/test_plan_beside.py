@@ -148,8 +148,10 @@ def test_verdict_search_and_what_stands_beside_ask_for_the_same(limit, release):
     asked = inside(rb.report.report).command_to_search
     targets_of = inside(rb.recommend).targets_of
     rng = np.random.default_rng(16)
-    for n in (12, 24, 45):
-        frame = pd.DataFrame({c: rng.integers(0, most, n) for c, most in (("a", 2), ("b", n // 3))})
+    few = {"a": [0] * 30 + [1] * 3 + [2] * 2, "b": [0] * 35}  # mean .086, and two alike
+    for n in (12, 24, 45, 35):
+        drawn = {c: rng.integers(0, most, n) for c, most in (("a", 2), ("b", n // 3))}
+        frame = pd.DataFrame(few if n == 35 else drawn)
         people = rb.read_table(frame, quasi_identifiers=["a", "b"])
         result = rb.assess("adversary-routes", people, scenario="worst-case", population=n)
         rule = rb.report.rule(limit, release)
