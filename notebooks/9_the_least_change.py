@@ -83,8 +83,8 @@ for name, risk in by_plan.items():
     print(f"{name}: highest risk {risk.max():.2f}, above 0.09: {(risk > 0.09).mean():.0%}")
 
 # %% [markdown]
-# Nor does the first rule promise 9 % against everybody: a class of five is at 0.10 here. "Five alike"
-# limits how few are alike, and no risk.
+# Nor does the first rule promise 9 % against everybody: a class of five is at 0.10 here. "Five
+# alike" limits how few are alike, and no risk.
 
 # %% [markdown]
 # ## Reflect
