@@ -193,8 +193,9 @@ def test_latent_classes_say_what_their_formula_says():
         total = (left + 0.5) / (counts.sum() - counts[i] + 0.5 * len(left))
         for j, v in enumerate(codes[i]):
             alike = counts[codes[:, j] == v].sum() - counts[i]
-            m = (alike + 0.5) / (counts.sum() - counts[i] + 0.5 * (codes[:, j].max() + 1))
-            total = total * (classes.tables[j][v] - own + 2 * m) / (left + 2)
+            others, V = counts.sum() - counts[i], codes[:, j].max() + 1
+            inside = (classes.tables[j][v] - own + 2 * alike / others) / (left + 2)
+            total = total * (others * inside + 0.5) / (others + 0.5 * V)
         assert got[i] == pytest.approx(np.log(total.sum()), abs=1e-9)
 
 

@@ -75,10 +75,9 @@ def test_shares_of_a_subset_are_sums_over_all_that_is_not_known(groups):
             inside_class = []
             for j, v in enumerate(rows.values):
                 own = np.arange(v)[:, None] == person[j]
-                prior = (rows.people[j][:, None] - own + 0.5) / (n + 0.5 * v)
-                inside_class.append(
-                    (classes.tables[j] - own * r + 2 * prior) / (classes.held - r + 2)
-                )
+                share = (rows.people[j][:, None] - own) / n
+                told = (classes.tables[j] - own * r + 2 * share) / (classes.held - r + 2)
+                inside_class.append((n * told + 0.5) / (n + 0.5 * v))
             joint += np.einsum("h,ah,bh,ch,dh->abcd", weight, *inside_class)
         assert joint.sum() == pytest.approx(1)
         for mask in range(1 << len(groups)):
@@ -105,6 +104,23 @@ def test_the_forest_of_a_subset_is_that_of_a_fit_to_it_alone():
         seen |= set(alone.counts[few].astype(int).tolist())
         np.testing.assert_allclose(got[mask, first][few], by_forest(alone)[few], atol=SINGLE)
     assert seen == {1, 2, 3}
+
+
+def test_classes_say_of_a_value_that_nobody_else_has_what_its_column_says():
+    """As of a root of the forest, on every subset."""
+    rows = made_up()
+    codes = rows.codes.copy()
+    alone = int(np.flatnonzero(rows.counts == 1)[7])
+    codes[alone, 1] = codes[:, 1].max() + 1  # a value of their own
+    rows = Distinct(codes, rows.counts)
+    every = np.arange(16)
+    found = Marginals.of(rows, [(j,) for j in range(4)], every, seed=5)
+    got = found.both(np.array([alone]), np.ones((16, 1), dtype=int))[1][:, 0]
+    share = np.log(0.5 / (rows.n - 1 + 0.5 * rows.values[1]))
+    with_it = every[every >> 1 & 1 == 1]
+    np.testing.assert_allclose(got[with_it] - got[with_it ^ 2], share, atol=SINGLE)
+    both = got[2], np.log(rows.shares_without(1)[alone])
+    assert both == pytest.approx((share, share), abs=SINGLE)
 
 
 def test_how_few_others_hold_the_rarest_value_is_counted_on_every_subset():

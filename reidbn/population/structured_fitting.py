@@ -19,9 +19,10 @@ from reidbn.population.sample import Sample, is_one_off
 from reidbn.population.structured import SMALLEST, STRUCTURED, StructuredFit, least_that_stay
 from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.functions_of import determined
 from reidbn.theory.layer import FEW, common_layer, fit_layer, how_far_apart, which_beside
 from reidbn.theory.marginals import rarest
-from reidbn.theory.structure import Distinct, by_classes, by_forest, determined, together
+from reidbn.theory.structure import Distinct, by_classes, by_forest, together
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

@@ -40,11 +40,12 @@ from reidbn.population.weights import ToldByValues
 from reidbn.progress import progress
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.functions_of import SHOWN, determined
 from reidbn.theory.layer import FEW
 from reidbn.theory.layers import SubsetLayers, fit_layers, knots, read, spread_out, tally
 from reidbn.theory.marginals import Marginals
 from reidbn.theory.pitman import stays_unique
-from reidbn.theory.structure import SHOWN, Distinct, determined, together
+from reidbn.theory.structure import Distinct, together
 
 Floats: TypeAlias = NDArray[np.float64]
 Single: TypeAlias = NDArray[Any]  # in single precision
@@ -320,7 +321,7 @@ def _smallest(
 ) -> Ints:
     """Of each subset the one without groups that part nobody or are functions of the others.
 
-    The rule is `determined` of theory/structure.py, with the classes on every subset at hand.
+    The rule is `determined` of theory/functions_of.py, with the classes on every subset at hand.
     """
     classes = np.array([found.classes for found in frequencies])
     n, groups = rows.total, len(rows.codes)

@@ -13,6 +13,7 @@ __getattr__ = face(
         "faces": "Budget Faces chance_of_faces count_faces maximal packed split "
         "union_bound unpacked",
         "frequencies": "FrequencyTable Packed",
+        "functions_of": "determined",
         "gamma": "log1p_sums log_ratio log_ratio_slope log_thinning",
         "generalisation": "best_partitions equal_width_options partition_value",
         "hypergeometric": "identified leaked_pmf log_none_leaked mean_touched none_leaked "
@@ -36,8 +37,7 @@ __getattr__ = face(
         "similar_sizes": "Levelled level_steps levelled",
         "singled_out": "best_scores drawn_orders failures_by_union left_over",
         "species": "CLASSES classes_in_population solve_snb zayatz",
-        "structure": "Distinct LatentClasses by_classes by_forest determined forest "
-        "latent_classes together",
+        "structure": "Distinct LatentClasses by_classes by_forest forest latent_classes together",
         "survey": "individual_risk individual_risk_approximate",
         "targets": "log_all_identified",
     },

@@ -6,11 +6,11 @@ subset y of groups of attributes, those t left out:
     H_forest   as of a fit to y alone, since the pairs of y are those of the whole table
     H_classes  the classes of the whole table, summed over what is not in y:
 
-        H(x_y) = sum_h (N_h - t r_h + a)/(n - t + K a)
-                     prod_{j in y} (C_jh(x_j) - t r_h + g m_j(x_j))/(N_h - t r_h + g)        (1)
+        H(x_y) = sum_h (N_h - t r_h + a)/(n - t + K a) prod_{j in y} P_jh                      (1)
 
-r_h is the person's chance to be in the class h, from all that the table knows: that is what people
-like them put into the class.  For somebody alone on y (t = 1) the person is left out exactly.
+P_jh is that of equation (2) of structure.py, with t for f and r_h for r_xh.  r_h is the person's
+chance to be in the class h, from all that the table knows: that is what people like them put into
+the class.  For somebody alone on y (t = 1) the person is left out exactly.
 
 What a subset has of attributes on which most people have a value of their own (equation 4 of
 structure.py) multiplies both.
@@ -282,13 +282,16 @@ class Marginals:
                 if (j,) in self.rows.own:
                     continue
                 people = self.rows.people[j][codes[:, j]]
-                prior = PRIOR * self.rows.shares(j, codes[:, j], np.minimum(t, people))
+                left_out = np.minimum(t, people)
+                lent, part, back = self.rows.lent_to_classes(j, codes[:, j], left_out)
                 held = self._tables[j][codes[:, j]]
                 held -= together
                 np.maximum(held, 0, out=held)
-                held += prior[:, None]
+                held += lent[:, None]
+                held /= under
+                held *= part[:, None]
+                held += back[:, None]
                 product *= held
-                product /= under
             factors.append(product)
         return weight, factors
 

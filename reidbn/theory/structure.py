@@ -17,10 +17,16 @@ and child is of the largest leave-one-out likelihood too, zero being one of the 
 
 Latent classes [Goodman74]: people fall into classes h of weight w_h, within which attributes are
 independent, fitted by expectation-maximisation with the table's shares as prior.  With r_xh the
-chance that row x is in class h, N_h the people of the class and C_jh(v) those with value v,
+chance that row x is in class h, N_h the people of the class, C_jh(v) those with value v, and
+c_j the people of the table who have x_j,
 
-    H(x) = sum_h (N_h - f r_xh + a)/(n - f + K a)
-                 prod_j (C_jh(x_j) - f r_xh + g m_j(x_j))/(N_h - f r_xh + g)                (2)
+    H(x) = sum_h (N_h - f r_xh + a)/(n - f + K a) prod_j P_jh
+    Q_jh = (C_jh(x_j) - f r_xh + g (c_j - f)/(n - f))/(N_h - f r_xh + g)
+    P_jh = ((n - f) Q_jh + 1/2)/(n - f + V/2)                                                (2)
+
+A value that few have is thus as common over all classes as it is of a root, and one that nobody
+else has as common in each.  Where values have an order, P_jh is Q_jh with the m_j of a root, to
+which neighbours lent, for the share (c_j - f)/(n - f).
 
 Together: the mean of both, less where the forest says less, since classes lend each other values
 that nobody of theirs has,
@@ -71,7 +77,6 @@ SPARSE = 0.5  # people a class loses at each step: classes of nobody vanish
 PRIOR = 2.0  # g: people with the table's shares that each class starts with
 CLASS_PRIOR = 0.5  # a
 LEAN = 0.2
-SHOWN = 20.0  # people who should differ, were an attribute no function of others
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +121,19 @@ class Distinct:
         return self._marginal[j].share(
             self.people[j][values], self.n, 1 / self.values[j], left_out, values
         )
+
+    def lent_to_classes(
+        self, j: int, values: Ints, left_out: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Of equation (2), some people left out: the people that classes are lent, and what of a
+        share is Q's and what is everybody's.
+        """
+        if self.widths(j):
+            every = np.ones(len(values))
+            return PRIOR * self.shares(j, values, left_out), every, 0.0 * every
+        left, V = self.n - left_out, self.values[j]
+        lent = PRIOR * (self.people[j][values] - left_out) / left
+        return lent, left / (left + 0.5 * V), 0.5 / (left + 0.5 * V)
 
     @cached_property
     def shared(self) -> tuple[int, ...]:
@@ -433,7 +451,7 @@ class LatentClasses:
 
     def log_share(self, rows: Distinct) -> Floats:
         """Log H of equation (2), by row."""
-        prior = [PRIOR * rows.shares_without(j) for j in self.attributes]
+        prior = [rows.lent_to_classes(j, rows.codes[:, j], rows.counts) for j in self.attributes]
         out = np.empty(len(rows.counts))
         for some in _blocks(len(out)):
             codes, counts = rows.codes[some], rows.counts[some, None]
@@ -441,12 +459,16 @@ class LatentClasses:
             left = np.maximum(self.held - own, 0.0)
             total = (left + CLASS_PRIOR) / (rows.n - counts + CLASS_PRIOR * len(self.held))
             left += PRIOR
-            for j, table, lent in zip(self.attributes, self.tables, prior, strict=True):
+            for j, table, (lent, part, back) in zip(
+                self.attributes, self.tables, prior, strict=True
+            ):
                 held = table[codes[:, j]]
                 held -= own
                 np.maximum(held, 0.0, out=held)
                 held += lent[some, None]
                 held /= left
+                held *= part[some, None]
+                held += back[some, None]
                 total *= held
             out[some] = np.log(np.maximum(total.sum(axis=1), SMALLEST))
         return out + sum(np.log(rows.shares_without(j)) for j in rows.key(range(len(rows.values))))
@@ -553,44 +575,3 @@ def together(forest: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     lean *= LEAN
     mixed += lean
     return np.asarray(mixed)
-
-
-# -- attributes that say nothing of their own ------------------------------------------------------
-
-
-def determined(codes: Ints, counts: Floats) -> list[int]:
-    """Attributes that the others determine, as far as the table can show; coarsest first.
-
-    An attribute is measured to be a function of one other, or of all others, where no two people
-    who agree on those differ in it, although `SHOWN` such people would, were it independent.
-    """
-    rows, n = Distinct(codes, counts), counts.sum()
-    kept, found = list(range(codes.shape[1])), []
-    for j in sorted(kept, key=lambda j: rows.values[j]):
-        split = 1 - float(((rows.people[j] / n) ** 2).sum())
-        others = [i for i in kept if i != j]
-        if any(_follows(rows, j, some, split) for some in [*([i] for i in others), others] if some):
-            kept.remove(j)
-            found.append(j)
-    return found
-
-
-def _follows(rows: Distinct, j: int, others: list[int], split: float) -> bool:
-    alone = _classes(rows, others)
-    return (rows.n - alone) * split >= SHOWN and _classes(rows, [*others, j]) == alone
-
-
-def _classes(rows: Distinct, attributes: list[int]) -> int:
-    """How many distinct rows there are on some attributes."""
-    if len(attributes) == 1:
-        return rows.values[attributes[0]]
-    key, room = np.zeros(len(rows.codes), dtype=np.int64), 1
-    for j in attributes:
-        key = key * rows.values[j] + rows.codes[:, j]
-        room *= rows.values[j]
-        if room > 2**40:
-            used, key = np.unique(key, return_inverse=True)
-            room = len(used)
-    if room <= max(1 << 16, 4 * len(key)):
-        return int(np.count_nonzero(np.bincount(key)))
-    return int(np.unique(key).size)
