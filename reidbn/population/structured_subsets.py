@@ -275,7 +275,7 @@ def _place(marginals: Marginals, rows: DistinctRows, weights: Floats) -> tuple[F
     for mask, out in zip(marginals.wanted.tolist(), place, strict=True):
         on = marginals.attributes(mask)
         ids, count = class_ids(codes[:, on], [cards[j] for j in on])
-        out[:] = told.alike(on, ids, count)[ids]
+        out[:] = told.alike(on, ids, count)
     beside = np.maximum(place - 1, np.float32(UNSEEN / n), out=place)
     ends = float(beside.min()), float(beside.max())
     steps = np.geomspace(*ends, KNOTS_OF_WEIGHT if ends[0] < ends[1] else 2)

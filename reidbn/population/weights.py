@@ -41,6 +41,7 @@ WEIGHTED = (
 )
 BACK = 5.0  # people of the mean weight who stand beside those of each value
 ALIKE = 1e-9  # weights that differ by less are one number
+DENSE = 500  # values of all attributes, whose effects are solved for outright
 
 
 def are_alike(stands: NDArray[Any]) -> bool:
@@ -119,11 +120,12 @@ class ToldByValues:
     squares: Floats
     """People by distinct row, and of their weights the sum and the sum of squares."""
     at: Ints
-    """Distinct row x attribute: which of all values."""
+    """Attribute x distinct row: which of all values."""
     starts: Ints
     """Where each attribute's values begin, and the end."""
     pairs: Any
-    """How many people have each two of all values, and of the mean weight `BACK` on top."""
+    """How many people have each two of all values, and of the mean weight `BACK` on top; sparse
+    where values are more than `DENSE`."""
     by_value: Floats
     """The sum of the weights of each value's people."""
 
@@ -141,39 +143,50 @@ class ToldByValues:
         design = csr_array((np.ones(at.size), at.ravel(), ends), (rows, many))
         weighed = csr_array((held, at.ravel(), ends), (rows, many))
         sums, squares = (np.bincount(ids, each, rows).astype(np.float64) for each in (off, off**2))
+        pairs = (design.T @ weighed + BACK * eye_array(many)).tocsr()
+        if many <= DENSE:
+            pairs = pairs.toarray()
         return cls(
             middle, np.asarray(counts, dtype=np.float64), sums, squares,
-            at, starts, (design.T @ weighed + BACK * eye_array(many)).tocsr(), design.T @ sums,
+            np.ascontiguousarray(at.T), starts, pairs, design.T @ sums,
         )  # fmt: skip
 
     def alike(self, attributes: Iterable[int], ids: Ints, classes: int) -> Floats:
-        """W by class on some attributes; `ids` says which class each distinct row is in."""
-        base = self._base(list(attributes))
-        f, sums, squares, of_values = (
-            np.bincount(ids, each, classes)
-            for each in (self.counts, self.sums, self.squares, base * self.counts)
-        )
-        mean, told, several = sums / f, of_values / f, f > 1
-        within = float((squares - sums * mean)[several].sum())
-        free = float((f[several] - 1).sum())
-        around = float((squares - 2 * told * sums + f * told**2)[several].sum())
+        """W by distinct row, on some attributes; `ids` says which class each row is in there."""
+        ids = ids.astype(np.int64, copy=False)  # others are far slower to look up by
+        base = self._base(list(attributes))  # the same throughout a class
+        off = self.sums - base * self.counts
+        squares = self.squares - base * (self.sums + off)
+        f, sums = np.bincount(ids, self.counts, classes), np.bincount(ids, off, classes)
+        mean, several = sums / f, f > 1
+        around = float(squares @ several[ids])
+        within = around - float(sums[several] @ mean[several])
+        people, many = float(f[several].sum()), int(np.count_nonzero(several))
         r = 1.0
-        if free:
-            around /= float(f[several].sum())
-            r = float(np.clip(1 - within / free / around, 0, 1)) if around > 0 else 1.0
-        share = f * r / (1 + (f - 1) * r)
-        return np.asarray(np.maximum(self.middle + told + share * (mean - told), 1.0))
+        if many:
+            r -= within / (people - many) / (around / people) if around > 0 else 0.0
+            r = float(np.clip(r, 0, 1))
+        mean *= f * r / (1 + (f - 1) * r)
+        return np.asarray(np.maximum(self.middle + base + mean[ids], 1.0))
 
     def _base(self, attributes: list[int]) -> Floats:
         """What the values of some attributes tell, by distinct row."""
+        from scipy.linalg import solve
         from scipy.sparse import diags_array
         from scipy.sparse.linalg import cg
 
+        out = np.zeros(len(self.counts))
         if not attributes:
-            return np.zeros(len(self.counts))
+            return out
         some = np.concatenate([np.arange(*self.starts[j : j + 2]) for j in attributes])
-        pairs = self.pairs[some][:, some]
         effects = np.zeros(int(self.starts[-1]))
-        near = diags_array(1 / pairs.diagonal())
-        effects[some] = cg(pairs, self.by_value[some], rtol=1e-9, M=near)[0]
-        return np.asarray(effects[self.at[:, attributes]].sum(axis=1))
+        if isinstance(self.pairs, np.ndarray):
+            pairs = self.pairs[np.ix_(some, some)]
+            effects[some] = solve(pairs, self.by_value[some], assume_a="pos", overwrite_a=True)
+        else:
+            pairs = self.pairs[some][:, some]
+            near = diags_array(1 / pairs.diagonal())
+            effects[some] = cg(pairs, self.by_value[some], rtol=1e-9, M=near)[0]
+        for j in attributes:
+            out += effects.take(self.at[j])
+        return out

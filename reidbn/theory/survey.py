@@ -20,6 +20,7 @@ Floats: TypeAlias = NDArray[np.float64]
 _RARE = 0.4  # sampled shares below it: the recursion, above: the series
 _LARGE = 100  # class sizes from here on: the series whatever the share
 _TERMS = 90
+_NOTHING = 1e-18
 
 
 def individual_risk(class_size: ArrayLike, class_weight: ArrayLike) -> Any:
@@ -83,12 +84,18 @@ def _share(class_size: ArrayLike, class_weight: ArrayLike) -> tuple[Floats, Floa
 
 
 def _forwards(f: Floats, p: Floats) -> Floats:
-    c = (1 - p) / p
+    """Equation (1), over classes in the order of their sizes: those reached are done."""
+    order = np.argsort(f, kind="stable")
+    c = (1 - p[order]) / p[order]
     value = np.log1p(c) / c
     answer = np.empty(f.shape)
-    for k in range(1, int(f.max()) + 1):
-        answer[f == k] = value[f == k]
-        value = (1 / k - value) / c
+    sizes, ends = np.unique(f[order], return_counts=True)
+    done = 0
+    for size, end, before in zip(sizes, np.cumsum(ends), (1.0, *sizes[:-1]), strict=True):
+        for k in range(int(before), int(size)):
+            value = (1 / k - value) / c
+        answer[order[done:end]] = value[: end - done]
+        c, value, done = c[end - done :], value[end - done :], end
     return answer
 
 
@@ -99,4 +106,6 @@ def _series(f: Floats, p: Floats) -> Floats:
     for k in range(1, _TERMS):
         term = term * (1 - p) * k / (f + k)
         total += term
+        if not (term > total * _NOTHING).any():  # terms fall
+            break
     return total
