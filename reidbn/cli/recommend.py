@@ -137,9 +137,10 @@ def _say(plan: ReleasePlan) -> None:
             click.echo(f"  {said}")
     if plan.certificate.tried is not None:
         click.echo(f"emptied: {best.emptied:,} of {len(people) * len(best.levels):,} cells")
-    click.echo(f"loss: {best.loss:.4g} ({plan.loss}; 0 as it is, 1 nothing left)")
-    for target, value in best.after.items():
-        click.echo(f"{target}: {best.before[target]:.4g} now, {value:.4g} then")
+    click.echo(f"loss: {best.loss:.4g} ({plan.loss_told}; 0 as it is, 1 nothing left)")
+    for t in plan.targets:
+        now, then = (t.told(side[str(t)], 4) for side in (best.before, best.after))
+        click.echo(f"{t}: {now} now, {then} then")
     for _, row in plan.measures[plan.measures.measure == "overall"].iterrows():
         click.echo(
             f"overall under {row.under}: highest {row.highest_before:.4g} now, "

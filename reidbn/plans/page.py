@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from reidbn.plans.plan import ReleasePlan
     from reidbn.plans.targets import Target
 
+MOST_DRAWN = 4  # targets with a picture of their own
 LONGEST = 50  # per cent in a step of a loss that is told
 NOT_HELD = (
     "This page is in no ledger: it is not held against reports of this table, or of one that "
@@ -247,20 +248,22 @@ def _kept(plan: ReleasePlan) -> Section:
 def _finer(plan: ReleasePlan) -> Section:
     rows = [
         [str(r["column"]), str(r["level"]), str(r["target"]), tiny(float(r["value"]), ".4g"),
-         f"{r['people']:,}" if r["breaks"] else "-"]
-        for r in plan.binding.to_dict(orient="records")
+         f"{r['people']:,}"]
+        for r in plan.binding.to_dict(orient="records") if r["breaks"]
     ]  # fmt: skip
     heads = ["column", "level", "target", "it would be", "people who break it"]
     said = Shown("One column one level finer, nobody else left out", heads, rows)
+    none = ("No column alone could be a level finer at less loss." if len(plan.binding)
+            else "Every column is released as it is.")  # fmt: skip
     return Section("What one level finer would break", shown=[said] if rows else [],
-                   text=[] if rows else ["Every column is released as it is."])  # fmt: skip
+                   text=[] if rows else [none])  # fmt: skip
 
 
 def _others(plan: ReleasePlan) -> Section:
     front, names = plan.front, [str(t) for t in plan.targets]
     rows = [
         [_levels(plan, row), f"{row['suppressed']:,}", *_cells(plan, row), f"{row['loss']:.4g}",
-         *(_bound(row, t) + tiny(t.shown(row[str(t)]), ".4g") for t in plan.targets),
+         *(_bound(row, t) + tiny(row[str(t)], ".4g") for t in plan.targets),
          "yes" if row["keeps"] else "no"]
         for row in front.to_dict(orient="records")
     ]  # fmt: skip
@@ -270,7 +273,7 @@ def _others(plan: ReleasePlan) -> Section:
         "Other ways",
         text=["Of the ways that were looked at, those of which none loses less and is safer."],
         shown=[Shown("Loss against what is kept", heads, rows, front_figure(plan),
-                     "Each way by its loss and the number of the first target.")],
+                     "Each way by its loss and the number of each target.")],
     )  # fmt: skip
 
 
@@ -300,23 +303,25 @@ def _allowed(plan: ReleasePlan) -> list[str]:
 
 
 def front_figure(plan: ReleasePlan) -> Figure:
-    """The ways that were looked at: what each loses, and the number of the first target."""
-    first, front = plan.targets[0], plan.front
-    drawn, (axes,) = blank(WIDE, 3.4)
-    for keeps, colour in ((True, BLUE), (False, ORANGE)):
-        some = front[front["keeps"] == keeps]
-        if len(some):
-            values = [first.shown(v) for v in some[str(first)]]
-            axes.plot(some["loss"], values, "o", color=colour)
-    chosen = plan.best
-    axes.annotate("the plan", (chosen.loss, chosen.after[str(first)]), xytext=(-7, 7), ha="right",
-                  textcoords="offset points", fontsize=8)  # fmt: skip
-    axes.plot([chosen.loss], [chosen.after[str(first)]], "o", color=BLUE, markersize=9,
-              fillstyle="none")  # fmt: skip
-    axes.axhline(first.shown(first.limit), color=LINE, linewidth=0.7, linestyle=":")
+    """The ways that were looked at: what each loses, and the number of each target."""
+    chosen, front, drawn_of = plan.best, plan.front, plan.targets[:MOST_DRAWN]
+    drawn, every = blank(WIDE, 0.9 + 2.5 * len(drawn_of), rows=len(drawn_of))
+    for target, axes in zip(drawn_of, every, strict=True):
+        for keeps, colour in ((True, BLUE), (False, ORANGE)):
+            some = front[front["keeps"] == keeps]
+            axes.plot(some["loss"], some[str(target)], "o", color=colour, clip_on=False)
+        at = (chosen.loss, chosen.after[str(target)])
+        right = chosen.loss > front["loss"].max() / 2
+        axes.annotate("the plan", at, xytext=(4 if right else -4, 9), fontsize=8,
+                      ha="right" if right else "left", textcoords="offset points")  # fmt: skip
+        axes.plot(*at, "o", color=BLUE, markersize=9, fillstyle="none", clip_on=False)
+        axes.axhline(target.shown(target.limit), color=LINE, linewidth=0.7, linestyle=":")
+        axes.set(xlim=(0, None), ylim=(0, None))
+        titled(axes, f"{target.axis[0].upper()}{target.axis[1:]}, against what is lost")
     scale = "; 0 as it is, 1 nothing left" if plan.is_share else ""
-    axes.set(xlabel=f"what is lost ({plan.loss}{scale})", ylabel=first.axis)
-    axes.set(xlim=(0, None), ylim=(0, None))
-    said_below(axes, "blue: keeps every target, orange: does not")
-    titled(axes, "Loss against risk")
+    axes.set_xlabel(f"what is lost ({plan.loss}{scale})")
+    more = len(plan.targets) - len(drawn_of)
+    every_one = "every target" + (", also those of the other pictures" if len(every) > 1 else "")
+    every_one += f" and {counted(more, 'other')} not drawn" if more else ""
+    said_below(axes, f"blue: keeps {every_one}; orange: does not keep them all; dotted: the limit")
     return drawn

@@ -21,7 +21,7 @@ from reidbn.plans.losses import ByFunction
 from reidbn.plans.nodes import TIE, Looked, Release
 from reidbn.plans.released import not_looked_at, source_frame, write_frame, written_frame
 from reidbn.plans.search import Certificate, Search
-from reidbn.plans.targets import Array, Target
+from reidbn.plans.targets import MEAN_GUESS, Array, Target
 from reidbn.plans.together import let_out
 from reidbn.plans.ways import Node
 from reidbn.release.ledger import opened
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+MOST_SAID = 3  # limits, and columns, in a sentence
 Risks = tuple[Array, str]  # of everybody, and what to say of them
 
 
@@ -91,6 +92,12 @@ class ReleasePlan:
     _as_read: Mapping[str, Assessment]
     _emptied: tuple[Looked, ...] = ()
     """Ways at which cells were emptied."""
+
+    @property
+    def loss_told(self) -> str:
+        """The loss in words: a report's "information lost" counts the bits of all columns."""
+        columns = "mean of the columns' shares of bits lost"
+        return f"{self.loss}: {columns}" if self.loss == "entropy" else self.loss
 
     @property
     def is_share(self) -> bool:
@@ -241,9 +248,12 @@ class ReleasePlan:
     def front(self) -> pd.DataFrame:
         """Of the ways that were looked at, those of which no other loses less and is safer.
 
-        Sorted by loss; `keeps` says whether every target is kept.  Where `bound` is True a way was
-        settled without an estimate of the population, and its numbers are the most that they can
-        be, or the least where it fails.
+        One row each, sorted by loss: the level of each column, how many people are left out and
+        cells emptied, the loss, and the number of each target, as in `best.after`.  `keeps` says
+        whether every target is kept: a way that keeps one may fail another.  Of the ways that were
+        looked at alone: the search passes by what is known without a look.  Where `bound` is
+        True a way was settled without an estimate of the population, and its numbers are the most
+        that they can be, or the least where it fails.
         """
         import pandas as pd
 
@@ -266,6 +276,8 @@ class ReleasePlan:
         better = [
             ((judged <= row).all(axis=1) & (judged < row).any(axis=1)).any() for row in judged
         ]
+        for t in self.targets:
+            table[str(t)] = table[str(t)].map(t.shown)
         return table[~np.array(better)].sort_values("loss", ignore_index=True)
 
     def _bound(self, node: Node) -> float:
@@ -277,7 +289,8 @@ class ReleasePlan:
         """For each column that is made coarser: what its next finer level would break.
 
         One row per column and target: the number that the target would have with nobody more left
-        out, and for how many of those who are released it would be broken.
+        out, and for how many of those who are released it would be broken; `breaks` says whether
+        it would be.  Of a limit on a mean `people` are those whose own risk is above it.
         """
         import pandas as pd
 
@@ -428,8 +441,8 @@ class ReleasePlan:
         """What "least" is measured in, and among which ways."""
         kept = " and ".join(map(str, self.targets))
         return (
-            f"Least is measured by {self.loss}, among ways that keep {kept} and leave out no more "
-            f"than was allowed: another target, loss or share to leave out has another least."
+            f"Least is measured by {self.loss_told}, among ways that keep {kept} and leave out no "
+            f"more than was allowed: another target, loss or share to leave out has another least."
         )
 
     @property
@@ -450,7 +463,7 @@ class ReleasePlan:
 
     @typed
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """The ways that were looked at by loss and by the first target; the custodian's own."""
+        """The ways that were looked at by loss and by each target; the custodian's own."""
         from reidbn.plans.page import front_figure
         from reidbn.report.style import save
 
@@ -459,21 +472,39 @@ class ReleasePlan:
     def explain(self) -> str:
         """What to do and why, in two sentences."""
         before, after = self.best.before, self.best.after
-        parts = [f"{t} ({before[str(t)]:.3g} now, {after[str(t)]:.3g} then)" for t in self.targets]
-        broken = self.binding[self.binding.breaks]
+        parts = [
+            f"{t} ({t.told(before[str(t)])} now, {t.told(after[str(t)])} then)"
+            for t in self.targets[:MOST_SAID]
+        ]
+        if more := len(self.targets) - len(parts):
+            parts.append(counted(more, "other limit"))
         drawn = (
             f"Of {len(self.people):,} people drawn from {self.drawn_of:,}: "
             if self.is_sample
             else ""
         )
-        asked = f"{drawn}To keep {' and '.join(parts)}: {self.best}."
-        if broken.empty:
-            return f"{asked} {self.certificate}"
-        row = broken.sort_values("people", ascending=False).iloc[0]
-        return (
-            f"{asked} {row.column} at level {row.level} would break {row.target} for "
-            f"{counted(int(row.people), 'person')}. {self.certificate}"
-        )
+        proof = "no other way that was allowed is better: proved"
+        if not self.certificate.is_proved:
+            proof = "whether another way is better is not settled (.certificate)"
+        finer = "; ".join(self._finer[:MOST_SAID])
+        said = f"One level finer, {finer}; {proof}" if finer else f"{proof[0].upper()}{proof[1:]}"
+        return f"{drawn}To keep {' and '.join(parts)}: {self.best}. {said}."
+
+    @property
+    def _finer(self) -> list[str]:
+        """Of each column what one level finer would break, most people first."""
+        means = {str(t) for t in self.targets if t.what in ("mean", MEAN_GUESS)}
+        rows = [row for row in self.binding.to_dict(orient="records") if row["breaks"]]
+        found: dict[str, list[str]] = {}
+        for row in sorted(rows, key=lambda row: -row["people"]):
+            who = "" if row["target"] in means else f" for {counted(row['people'], 'person')}"
+            column = f"{row['column']} at level {row['level']}"
+            found.setdefault(column, []).append(f"{row['target']}{who}")
+        return [
+            f"{column} would break {' and '.join(targets[:MOST_SAID])}"
+            + (f" and {counted(len(targets) - MOST_SAID, 'other')}" if targets[MOST_SAID:] else "")
+            for column, targets in found.items()
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain numbers and words; exact, for the custodian."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from math import floor
 from typing import Any
 
@@ -84,6 +85,7 @@ def recommend(
     _checked_table(people)
     targets = targets_of(target, release)
     _refuse_secrets(people, targets)
+    _refuse_unknown_names(asked)
     asked = {"known": known, "population": population, "scenario": scenario, **asked}
     whole = people
     if sample is None:
@@ -136,6 +138,15 @@ def recommend(
         also = (*also, best)
     return ReleasePlan(people, targets, named, certificate, table, search, best, results,
                        len(whole), as_read, also)  # fmt: skip
+
+
+def _refuse_unknown_names(asked: Mapping[str, Any]) -> None:
+    """Raise where what is asked is an argument neither of recommend nor of rb.assess."""
+    own = [*signature(recommend).parameters][:-1]
+    known = [*own, *(n for n in signature(assess).parameters if n not in (*own, "people"))]
+    for name in asked:
+        if name not in known:
+            raise UsageError(f'recommend takes no "{name}"; {did_you_mean(name, known)}')
 
 
 def _refuse_secrets(people: People, targets: Sequence[Target]) -> None:
@@ -192,7 +203,11 @@ def _checked_table(people: Any) -> None:
     if not isinstance(people, People):
         raise UsageError("recommend needs people = rb.read_table(table, quasi_identifiers=[...])")
     if people.history is not None:
-        raise UsageError("recommend is for tables with one row per person; these have several")
+        raise UsageError(
+            "recommend is for tables with one row per person, and some of these have several: "
+            "make one row of each person's (the first, or a count of them as a column), and read "
+            "that table"
+        )
     refuse_emptied(people, "recommend")
 
 
@@ -227,7 +242,9 @@ def _bases(
             what = f"a limit on {about[0]}" if about else f"{min([*named, 'scenario'])}="
             raise UsageError(
                 f"{what} is about an attack: name one, such as rb.recommend(people, "
-                f'"adversary-routes", ...)'
+                f'"adversary-routes", ...)',
+                in_shell=f"{what.replace('=', '')} is about an attack: name one, --attack "
+                f"adversary-routes",
             )
         return {}, targets
     if named.get("method", "exact") != "exact":
@@ -301,6 +318,6 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
     more = f"let {kept[0]} be made coarser, " if kept else ""
     found = "" if certificate.is_proved else " was found that"
     return (
-        f"no way to release{found} keeps {t}: at the highest levels it is {now:.3g}"
+        f"no way to release{found} keeps {t}: at the highest levels it is {t.told(now)}"
         f". Allow more to be left out (suppress_at_most=), {more}or ask for less"
     )

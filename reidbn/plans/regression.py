@@ -77,8 +77,8 @@ class Regression:
             if name not in people.columns:
                 hint = did_you_mean(name, people.columns)
                 raise UsageError(
-                    f'loss: the table has no column "{name}"; {hint}. A regression adds columns '
-                    f'up: "income ~ age + sex"'
+                    f'loss: "{name}" is none of the columns that were read; {hint}, or read it, '
+                    f'sensitive=["{name}"]. A regression adds columns up: "income ~ age + sex"'
                 )
         return ByRegression(options, people, self, budget)
 

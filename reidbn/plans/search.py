@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from reidbn.plans.nodes import TIE, Looked
 from reidbn.plans.ways import Array, Node, Ways
 from reidbn.progress import progress
-from reidbn.written import agree
+from reidbn.written import agree, counted
 
 COARSER_FAILS = "a coarser one cannot keep the targets"
 LOSES_MORE = "its loss alone is not lower"
@@ -64,8 +64,9 @@ class Certificate:
             if not self.unsettled:
                 rest = "Of the ways that empty no cell the best was found: proved"
             return (
-                f"{looked}. {rest}. At {self.tried:,} ways cells were emptied by a heuristic, "
-                f"which proves nothing: other cells could lose up to {self.gap:.3g} less."
+                f"{looked}. {rest}. At {counted(self.tried, 'way')} cells were emptied by a "
+                f"heuristic, which proves nothing: other cells could lose up to {self.gap:.3g} "
+                f"less."
             )
         late = ", because there are more than can be gone through" if self.too_many else ""
         late = ", because the time was up" if self.out_of_time else late

@@ -89,6 +89,10 @@ class Target:
         """The number as people say it: of so many alike, how many are alike at least."""
         return round(1 / value) if self.k else value
 
+    def told(self, value: float, digits: int = 3) -> str:
+        """What is shown, in short: all digits of how many are alike."""
+        return f"{value:,.0f}" if self.k else f"{value:.{digits}g}"
+
     def is_met(self, risk: Array) -> bool:
         if self.what in ("quantile", "above"):
             return int(self.beyond(risk).sum()) <= self.spared(len(risk))
@@ -152,10 +156,11 @@ class Target:
 
 _K = re.compile(r"\s*k\s*(?:=|>=|≥)\s*(\d+)\s*")
 _NAMED = re.compile(rf"\s*([A-Za-z_]\w*|{ALIKE})\s*[:=]\s*(.+)")
+_BARE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:<=|≤)\s*(.+)")
 _LEFT = re.compile(r"([a-z]+)\s*([\d.]+(?:e[-+]?\d+)?%?)?")
 _WORDS = {"max": "highest", "highest": "highest", "largest": "highest", "mean": "mean",
           "average": "mean", "q": "quantile", "above": "above"}  # fmt: skip
-EXAMPLES = '"k=5", "ema", {"overall": "q95 <= 0.09"}, {"overall": "mean <= 0.05"}'
+EXAMPLES = '"k=5", "ema", "overall: q95 <= 0.09", "overall: mean <= 0.05"'
 
 
 def targets_of(given: Any, release: str | None = None) -> tuple[Target, ...]:
@@ -205,6 +210,11 @@ def _of_text(text: str, release: str | None) -> tuple[Target, ...]:
         return targets_of(rule(text, release).targets)
     if named := _NAMED.fullmatch(text):
         return (_of_measure(named[1], named[2]),)
+    if (bare := _BARE.fullmatch(text)) and bare[1] != "k":
+        raise UsageError(
+            f'target "{text}": write what of {bare[1]} it limits, such as '
+            f'"{bare[1]}: highest <= {bare[2]}" or "{bare[1]}: mean <= {bare[2]}"'
+        )
     raise UsageError(
         f'target "{text}" is neither so many alike (k=5) nor a precedent ({", ".join(PRESETS)}; '
         f"{LISTED}); a limit on a measure names it: {EXAMPLES}"
@@ -217,7 +227,7 @@ def _alike(k: int) -> Target:
 
 def _of_measure(measure: str, limit: Any) -> Target:
     if measure == "k":
-        raise UsageError('k is no measure of an attack; write how many are alike as text, "k=5"')
+        raise UsageError('k is how many are alike: write it as text, a whole number, "k=5"')
     if is_number(limit):
         return Target(measure, "highest", _checked(float(limit), measure))
     if isinstance(limit, str) and limit.strip()[:1].isdigit():

@@ -25,7 +25,7 @@ __getattr__ = face(
         "telling": "LEVELS Telling",
         "unseen": "not_looked_at",
         "thresholds": "Judged PRESETS least_change rule threshold",
-        "assessment_figures": "risk_curves",
+        "assessment_figures": "options_figure risk_curves",
         "whatif_figures": "draw_sweep",
         "words": "about class_size_figure one_in remarks sentence used_assumptions",
     },

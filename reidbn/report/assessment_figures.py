@@ -38,6 +38,7 @@ USERS = {t.value: t.name for t in reversed(PRESETS.values())}  # of several the 
 """Which precedent has a number; they are about 1/class, not about the risk of an attack."""
 LEFT = 1e-5  # where the axis of risks begins
 FINEST = 400  # steps in a tenfold that can be told apart in a picture
+NEAR = 0.06  # of a picture's width or height, within which numbers of points would touch
 DASHES = ("-.", "--", ":", (0, (5, 1, 1, 1, 1, 1)), "-")
 
 
@@ -154,14 +155,20 @@ def options_figure(
     """Each option's share of people beyond the limit against its loss of information."""
     figure, (axes,) = blank(WIDE, 3.4)
     axes.scatter(loss, risk, color=SERIES[0], zorder=3)
-    alike: dict[tuple[float, float], list[str]] = {}
-    for name, x, y in zip(names, loss, risk, strict=True):
-        alike.setdefault((x, y), []).append(name)
-    middle = (min(loss) + max(loss)) / 2
-    for (x, y), named in alike.items():  # the text on the side where there is room
-        right = x > middle
-        axes.annotate(", ".join(named), (x, y), xytext=(-5 if right else 5, 4), fontsize=8,
-                      textcoords="offset points", ha="right" if right else "left")  # fmt: skip
-    axes.set(xlabel="information lost, % (non-uniform entropy)", ylabel=f"% of {beyond}")
+    near: list[tuple[float, float, list[str]]] = []  # numbers of points that touch stand together
+    wide, high = (max(max(values) - min(values), 1e-9) for values in (loss, risk))
+    for i, (x, y) in enumerate(zip(loss, risk, strict=True), start=1):
+        there = (
+            at for at in near if abs(at[0] - x) <= NEAR * wide and abs(at[1] - y) <= NEAR * high
+        )
+        if at := next(there, None):
+            at[2].append(f"{i}")
+        else:
+            near.append((x, y, [f"{i}"]))
+    for x, y, numbers in near:
+        axes.annotate(", ".join(numbers), (x, y), xytext=(5, 4), fontsize=8,
+                      textcoords="offset points")  # fmt: skip
+    said_below(axes, "\n".join(f"{i} {name}" for i, name in enumerate(names, start=1)))
+    axes.set(xlabel="information lost, % of the bits of all columns", ylabel=f"% of {beyond}")
     axes.margins(0.15)
     return figure

@@ -69,13 +69,15 @@ def _shown_in_notebooks() -> type[Figure]:
     return Picture
 
 
-def blank(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
-    """An empty picture with axes side by side; sizes in inches."""
+def blank(
+    width: float, height: float, columns: int = 1, rows: int = 1
+) -> tuple[Figure, list[Axes]]:
+    """An empty picture with axes side by side, row by row; sizes in inches."""
     from matplotlib import rc_context
 
     with rc_context(STYLE):
         made = _shown_in_notebooks()(figsize=(width, height), layout="constrained")
-        every = [made.add_subplot(1, columns, i + 1) for i in range(columns)]
+        every = [made.add_subplot(rows, columns, i + 1) for i in range(rows * columns)]
         for axes in every:  # 0.0025 and its neighbours stand apart
             axes.locator_params(axis="x", nbins=6)
         return made, every

@@ -1,0 +1,104 @@
+"""What a plan says of itself, and what is said of a call that asks for one wrongly."""
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import reidbn as rb
+from reidbn.report import options_figure
+
+RNG = np.random.default_rng(1611)
+TABLE = {"age": RNG.integers(20, 90, 400).tolist(), "sex": RNG.choice(["F", "M"], 400).tolist(),
+         "town": RNG.choice([f"t{i}" for i in range(9)], 400).tolist(),
+         "cost": RNG.integers(1, 9, 400).tolist()}  # fmt: skip
+PEOPLE = rb.read_table(TABLE, quasi_identifiers=["age", "sex", "town"])
+HOW = {"hierarchies": {"age": "bands:5,10,20"}, "suppress_at_most": 0.1}
+
+
+@pytest.mark.parametrize("attack", [None, "adversary-routes"])
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"supress_at_most": 0.02}, 'recommend takes no "supress_at_most"; .*"suppress_at_most"'),
+        ({"foo": 1}, 'recommend takes no "foo"'),
+        ({"populaton": 10}, '"population"'),
+    ],
+)
+def test_an_argument_that_is_not_there_is_said_to_be_misspelt(attack, named, said):
+    more = [] if attack is None else [attack]
+    with pytest.raises(rb.errors.UsageError, match=said):
+        rb.recommend(PEOPLE, *more, target="k=5", **named)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--target", "overall <= 0.09"], '"overall: highest <= 0.09"'),
+        (["--target", "nonsense"], '"overall: q95 <= 0.09"'),
+        (["--target", "k=abc"], '"k=5"'),
+        (["--target", "k=5", "--scenario", "worst-case"], "--attack adversary-routes"),
+        (["--target", "k=300"], "at the highest levels it is 200"),
+        (["--target", "k=2", "--loss", "cost ~ age"], "--sensitive cost"),
+    ],
+)
+def test_the_shell_says_what_to_write(shell, tmp_path, words, said):
+    rows = ["F", "M"] * 100
+    path = tmp_path / "t.csv"
+    path.write_text("sex,cost\n" + "".join(f"{sex},{i % 7}\n" for i, sex in enumerate(rows)))
+    code, out = shell("recommend", str(path), "--qi", "sex", *words)
+    assert code == 2
+    assert said in out
+    assert "{" not in out
+    assert "rb." not in out
+
+
+def test_many_alike_are_told_in_all_digits():
+    people = rb.read_table({"sex": ["F"] * 3456, "x": [1] * 3456}, quasi_identifiers=["sex", "x"])
+    assert "3,456 now, 3,456 then" in rb.recommend(people, target="k=2000").explain()
+
+
+def test_a_plan_is_explained_in_two_sentences_with_all_that_would_break():
+    targets = ["k=5", "overall: q95 <= 0.2", "marketer: mean <= 0.05"]
+    plan = rb.recommend(PEOPLE, "adversary-routes", target=targets, population=40_000, **HOW)
+    said = plan.explain()
+    assert said.count(". ") == 1
+    broken = plan.binding[plan.binding.breaks]
+    assert len(broken) > 1
+    for row in broken.to_dict("records"):
+        assert f"{row['column']} at level {row['level']} would break" in said
+        assert row["target"] in said.partition("One level finer")[2]
+    assert "mean of marketer at most 0.05 for" not in said
+
+
+def test_the_front_is_told_as_the_best_way_is():
+    plan = rb.recommend(PEOPLE, target=["k=5"], **HOW)
+    front = plan.front
+    best = front[(front["loss"] - plan.best.loss).abs() < 1e-12]
+    assert best["5 or more alike"].tolist() == [plan.best.after["5 or more alike"]]
+    assert set(plan.binding["value"]) <= set(range(len(PEOPLE)))
+
+
+def test_every_target_has_its_picture_and_no_label_touches_another():
+    targets = ["k=5", "overall: q95 <= 0.2", "marketer: mean <= 0.05"]
+    plan = rb.recommend(PEOPLE, "adversary-routes", target=targets, population=40_000, **HOW)
+    figure = plan.plot()
+    titles = [axes.get_title(loc="left").replace("\n", " ") for axes in figure.axes]
+    assert len(titles) == len(plan.targets)
+    assert all(t.axis[1:] in title for t, title in zip(plan.targets, titles, strict=True))
+    assert not any(line.get_clip_on() for axes in figure.axes for line in axes.lines
+                   if line.get_marker() == "o")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "points",
+    [[(79, 3), (79.4, 3.1), (79.2, 3.3), (0, 90)], [(0, 0), (0, 0)], [(0, 5), (50, 5), (52, 5)]],
+)
+def test_labels_of_options_do_not_print_over_each_other(points):
+    names = [f"age at level {i}, state dropped, some people left out" for i in range(len(points))]
+    figure = options_figure(names, [y for _, y in points], [x for x, _ in points], "people")
+    FigureCanvasAgg(figure).draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    numbers = sorted(n for text in figure.axes[0].texts for n in text.get_text().split(", "))
+    assert numbers == [f"{i}" for i in range(1, len(points) + 1)]
+    assert all(name in figure._supxlabel.get_text().replace("\n", " ") for name in names)
