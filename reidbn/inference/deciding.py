@@ -300,13 +300,12 @@ class Solver:
             f"{self.attack.name}: {', '.join(local)} have to be decided together, since what one "
             f"sees the other does not, which takes about {work * self.blocks:,} multiplications "
             f"for {network.subjects * self.blocks:,} people at {network.settings:,} settings, and "
-            f"this stops at {MOST_DECIDED:,}. Decide for fewer people (a sample of the table) or "
-            f"settings, let the later decision see what the earlier saw and did, or say which "
-            f"policy to answer for: {{}}"
+            f"this stops at {MOST_DECIDED:,}; ask at fewer settings, let the later decision see "
+            f"what the earlier saw and did, or say which policy to answer for"
         )
         raise TooLarge(
-            said.format("attack.with_policy(...)"),
-            in_shell=said.format("--policy 'DECISION=OPTION if NODE=STATE'"),
+            f"{said}: take attack.with_policy(...)",
+            in_shell=f"{said}: take --policy 'DECISION=OPTION if NODE=STATE'",
         )
 
     def _one_at_a_time(self, network: Network, local: Sequence[str]) -> Network:

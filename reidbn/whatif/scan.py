@@ -235,8 +235,8 @@ def changes(grid: Any) -> list[Change] | None:
     grid = list(islice(grid, MOST_CHANGES + 1))
     if len(grid) > MOST_CHANGES:
         raise TooLarge(
-            f"more than {MOST_CHANGES:,} changes: each is looked at by itself; many settings of "
-            f"the same parameters go as a grid, {{parameter: [values]}}"
+            f"more than {MOST_CHANGES:,} changes, each of which is looked at by itself: give "
+            f"many settings of the same parameters as a grid, {{parameter: [values]}}"
         )
     return _named([change(v, str(i + 1)) for i, v in enumerate(grid)])
 
