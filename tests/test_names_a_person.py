@@ -166,3 +166,13 @@ def test_the_shell_says_once_that_rows_are_no_persons(shell, tmp_path):
     assert code == 0
     assert said.count("as if each row were somebody else") == 1
     assert "--subject-id patient_id" in said
+
+
+def test_a_number_of_many_digits_names_nobody(tmp_path):
+    frame = pd.DataFrame({"fever": np.linspace(36.0, 41.0, 300), "sex": ["f", "m"] * 150})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert rb.read_table(tmp_path / "t.csv", quasi_identifiers=["fever"]).k() == 1
+    frame["code"] = [f"x{value:.12f}" for value in frame.fever]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(rb.errors.DataError, match="a text of its own"):
+        rb.read_table(tmp_path / "t.csv", quasi_identifiers=["code"])

@@ -301,6 +301,9 @@ def test_what_is_dropped_and_never_known_changes_nothing_and_says_so(sparse):
         other = rb.what_if(asked, drop=drop)
         assert not np.array_equal(asked.risk(), other.risk())
         assert not any("may not be known" in words for words in other.changed)
+    anew = rb.what_if(before, drop="race", known=["race", "town"])  # by the attacker of after
+    assert not np.array_equal(anew.risk(), rb.what_if(before, known=["race", "town"]).risk())
+    assert not any("may not be known" in words for words in anew.changed)
 
 
 def test_a_mean_of_people_counted_as_cells_has_a_row_per_cell(people):
@@ -335,3 +338,57 @@ def test_a_page_of_a_few_people_tells_no_more_of_a_population_than_there_are(tmp
     assert "0 to 20,000" in page
     assert "50,000" not in page
     assert "50,000" not in fit.report(tmp_path / "fit.json").read_text()
+
+
+@pytest.fixture
+def own():
+    """Three lists of chances, one for each person."""
+    return np.random.default_rng(1).uniform(size=(3, PEOPLE))
+
+
+def told_apart(one, other):
+    words, most = apart(one, other)
+    return any("each person's own" in word for word in words), most
+
+
+def test_chances_of_each_person_are_those_of_the_columns_that_they_were_said_of(people, own):
+    def asked(known):
+        return rb.assess("adversary-routes", people, known=known, population=5_000)
+
+    ages, sexes, races = own
+    same = ([], pytest.approx(0, abs=1e-12))
+    first = asked({"age": ages, "sex": sexes, "race": races})
+    told, most = told_apart(first, asked({"race": ages, "age": sexes, "sex": races}))
+    assert told
+    assert most > 0
+    assert apart(first, asked({"sex": sexes, "race": races, "age": ages})) == same
+    grouped = asked({"g": (["age", "sex"], ages), "race": sexes})
+    told, most = told_apart(grouped, asked({"g": (["race"], ages), "h": (["age", "sex"], sexes)}))
+    assert told
+    assert most > 0
+    assert apart(grouped, asked({"race": sexes, "h": (["sex", "age"], ages)})) == same
+
+
+TWO = """
+schema_version: 1
+name: two
+subject:
+  aa: {unit: probability, range: [0, 1]}
+  bb: {unit: probability, range: [0, 1]}
+nodes:
+  x: {cpd: {kind: probability, p: "@aa"}}
+  y: {parents: [x], cpd: {kind: probability, p: "@bb", only_if: [x]}}
+questions:
+  risk: {target: x=yes}
+"""
+
+
+def test_what_is_said_of_each_person_is_that_of_its_column(people, own):
+    def asked(**subject):
+        return rb.assess(rb.loads(TWO), people, subject=subject)
+
+    one, other, _ = own
+    told, most = told_apart(asked(aa=one, bb=other), asked(bb=one, aa=other))
+    assert told
+    assert most > 0
+    assert apart(asked(aa=one, bb=other), asked(bb=other, aa=one)) == ([], pytest.approx(0))

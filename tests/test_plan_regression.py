@@ -118,7 +118,7 @@ def test_columns_of_other_kinds_and_bands_that_are_open():
     ("formula", "word"),
     [("cost", "name the outcome"), ("cost ~ ", "name the outcome"), ("a ~ b ~ c", "name the out"),
      (3, "name the outcome"), ("cost ~ age + age", "named twice"), ("cost ~ cost", "named twice"),
-     ("cost ~ agee", 'did you mean "age"'), ("cost ~ age*yes", 'no column "age*yes"'),
+     ("cost ~ agee", 'did you mean "age"'), ("cost ~ age*yes", '"age*yes" is none of the columns'),
      ("same ~ age", "everybody has the same"), ("town ~ age", "neither numbers, nor bands"),
      ("hole ~ age", "missing for some people")],
 )  # fmt: skip

@@ -270,7 +270,7 @@ def test_a_column_that_is_missing_for_everybody_who_is_left_is_said_when_written
             "did you mean",
         ),
         ({"target": {"overall": "q95"}, "attack": "adversary-routes"}, "write what of it"),
-        ({"target": {"k": 5}}, 'as text, "k=5"'),
+        ({"target": {"k": 5}}, 'as text, a whole number, "k=5"'),
         ({"target": "k=400"}, "no way to release keeps"),
         ({"target": "k=5", "known": "worst-case"}, "name one"),
         (

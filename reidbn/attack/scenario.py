@@ -151,6 +151,11 @@ class Knows:
     every_column: bool = False  # every quasi-identifier of the table that is not named, for sure
     sparse: SparseKnown | None = None  # of a sparse table, any facts
 
+    @property
+    def on_list(self) -> tuple[Chance, ...]:
+        """The chance to be on the one list that tells everything, where there is one."""
+        return (self.parent.chance,) if isinstance(self.parent, Listed) else ()
+
 
 # -- scenario --------------------------------------------------------------------------------------
 
@@ -290,9 +295,20 @@ class Scenario:
         """Whether it is what a caller said in `known=`, and no scenario of a file."""
         return self.name == "known"
 
-    def each_of(self, people: Any) -> tuple[NDArray[np.float64], ...]:
-        """The numbers that are each person's own, of these people, who may be a part of a table."""
-        return tuple(f.values[people.rows_in(f.about)] for f in self._of_each)
+    def each_of(self, people: Any) -> tuple[Any, ...]:
+        """The numbers that are each person's own, of these people, who may be a part of a table;
+        before each of what it is the chance, in the order of the alphabet.
+        """
+        knows = self.in_order().knows
+        said = [] if knows is None else [
+            *((item.columns, item.chance) for item in knows.known),
+            *((("listed",), chance) for chance in knows.on_list),
+        ]  # fmt: skip
+        return tuple(
+            part
+            for columns, chance in said for f in chance if isinstance(f, ByPerson)
+            for part in (repr(columns), f.values[people.rows_in(f.about)])
+        )  # fmt: skip
 
     @property
     def _of_each(self) -> list[ByPerson]:
@@ -302,9 +318,7 @@ class Scenario:
     def _chances(self) -> tuple[Chance, ...]:
         if self.knows is None:
             return ()
-        listed = self.knows.parent
-        own = (listed.chance,) if isinstance(listed, Listed) else ()
-        return (*(item.chance for item in self.knows.known), *own)
+        return (*(item.chance for item in self.knows.known), *self.knows.on_list)
 
     def in_order(self, *, apart: bool = False) -> Scenario:
         """What a caller said, however it was said: one scenario of whoever knows the same.

@@ -152,7 +152,8 @@ class Assessment(Result):
         return {**self.provenance, **self._made_with()}
 
     def _of_each(self) -> tuple[Any, ...]:
-        own = tuple(np.asarray(values) for values in self.inputs.subject.values())
+        subject = sorted(self.inputs.subject.items())
+        own = [part for name, values in subject for part in (name, np.asarray(values))]
         return (*own, *self.inputs.scenario.each_of(self.inputs.people))
 
     _intervals = late("reidbn.report.assessment_sure:intervals")

@@ -172,7 +172,7 @@ def _never_known(
     people, left = before.inputs.people, after.inputs.people
     if drop is None or not isinstance(people, SparsePeople) or not isinstance(left, SparsePeople):
         return []
-    known = known_of(before.inputs.scenario)
+    known = known_of(after.inputs.scenario)
     gone = {*people.sparse.names} - {*left.sparse.names}
     may = {people.sparse.names[i] for i in people.sparse.named(known.known)}
     if not known.known or known.together or gone & may:
