@@ -201,7 +201,8 @@ class Combined:
             p = self.number(cpd["p"])
         elif kind == "noisy-or":
             weights = cpd["weights"] if isinstance(cpd["weights"], list) else [cpd["weights"]] * 9
-            p = 1 - float(np.prod([1 - self.number(w) for w, y in zip(weights, yes) if y]))  # noqa: B905
+            of_each = zip(weights[: len(yes)], yes, strict=True)  # one weight may be for all
+            p = 1 - float(np.prod([1 - self.number(w) for w, y in of_each if y]))
         else:
             p = float({"and": all, "or": any}[kind](yes))
         return [1 - p, p]

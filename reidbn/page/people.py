@@ -168,11 +168,8 @@ def behind(result: Assessment, *, custodian: bool = False) -> Behind:
     laws = _laws(case, frontier)
     grid = next(parts for least, parts in GRIDS if len(laws) >= least)
     scenario = result.inputs.scenario
-    tell = _exactly if custodian else _told
-    found, telling = (
-        tell(case, scenario.title or scenario.name, frontier, laws, grid),
-        (Telling(custodian=custodian)),
-    )
+    tell, telling = _exactly if custodian else _told, Telling(custodian=custodian)
+    found = tell(case, scenario.title or scenario.name, frontier, laws, grid)
     return replace(
         found, story=" ".join(story(result)), stands_on=register(result), knows=_knows(scenario),
         known=tuple((p.label, tuple(p.columns)) for p in result.groups.placed),

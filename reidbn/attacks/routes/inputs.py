@@ -67,9 +67,8 @@ class Inputs:
 
     @property
     def _taken(self) -> tuple[Scenario, Mapping[str, float]]:
-        """The scenario with the chances that were set, in one order, and what else was set."""
-        scenario, other = self.scenario.taking(self.said)
-        return scenario, other
+        """The scenario with the chances that were set, and what else was set."""
+        return self.scenario.taking(self.said)
 
     @property
     def set_in_words(self) -> list[str]:
