@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +20,7 @@ from reidbn.microdata.classes import Codes
 from reidbn.microdata.coding import tidy
 from reidbn.microdata.csvfile import head_of, is_csv
 from reidbn.microdata.direct import looks_direct
-from reidbn.microdata.sources import source_of
+from reidbn.microdata.sources import quoted, source_of
 from reidbn.microdata.table import People
 from reidbn.release.writing import safe_cells, write_csv
 from reidbn.written import counted
@@ -181,6 +184,7 @@ def released_frame(people: People, source: pd.DataFrame) -> pd.DataFrame:
 
 def _whole_of(source: Any) -> Whole:
     """The whole source as a frame, texts as they are written."""
+    import duckdb
     import pandas as pd
 
     if isinstance(source, pd.DataFrame):
@@ -196,10 +200,34 @@ def _whole_of(source: Any) -> Whole:
                 skiprows=head.skip, names=head.names, header=0,
             )  # fmt: skip
             return Whole(frame, is_written=True)
-        return Whole(pd.read_parquet(path))
+        with duckdb.connect() as con:
+            return Whole(_as_it_stands(con.read_parquet(str(path))))
     if isinstance(source, dict):
         return Whole(pd.DataFrame(source))
-    for verb in ("to_pandas", "df"):
-        if hasattr(source, verb):
-            return Whole(getattr(source, verb)())
+    if hasattr(source, "to_pandas"):  # polars, Arrow
+        return Whole(source.to_pandas(integer_object_nulls=True))
+    if hasattr(source, "df"):
+        return Whole(_as_it_stands(source))
     raise UsageError(f"a source is a file or a frame, not a {type(source).__name__}")
+
+
+_AS_TEXT: dict[str, Callable[[str], Any]] = {
+    "DECIMAL": Decimal, "HUGEINT": int, "UHUGEINT": int, "DATE": date.fromisoformat
+}  # fmt: skip
+"""Kinds of DuckDB's for which pandas has floats, or moments, and what makes one of a text."""
+
+
+def _as_it_stands(relation: Any) -> pd.DataFrame:
+    """What DuckDB reads, each number and day as it is."""
+    import pandas as pd
+
+    own = zip(relation.columns, relation.types, strict=True)
+    wide = {name: made for name, kind in own if (made := _AS_TEXT.get(str(kind).partition("(")[0]))}
+    names = [
+        f"{quoted(n)}::VARCHAR AS {quoted(n)}" if n in wide else quoted(n) for n in relation.columns
+    ]
+    table: pd.DataFrame = relation.project(", ".join(names)).df()
+    for name, made in wide.items():
+        cells = [None if pd.isna(text) else made(text) for text in table[name]]
+        table[name] = pd.Series(cells, dtype=object)
+    return table

@@ -113,11 +113,18 @@ def write_csv(
 
 
 def safe_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with an apostrophe before each text that starts as a formula does."""
+    """The table with an apostrophe before each text that starts as a formula does.
+
+    Whole numbers of which some are missing stay whole numbers.
+    """
+    import pandas as pd
+
     table = table.rename(columns=_safe)
     for i, kind in enumerate(table.dtypes):
         if not hasattr(kind, "kind") or kind.kind not in "biufcmM":
-            table.isetitem(i, table.iloc[:, i].astype(object).map(_safe).to_numpy())
+            cells = pd.Series(map(_safe, table.iloc[:, i]), index=table.index, dtype=object)
+            whole = pd.api.types.infer_dtype(cells) == "integer"
+            table.isetitem(i, (cells if whole else cells.infer_objects()).array)
     return table
 
 

@@ -1,0 +1,106 @@
+"""The written table: what is no change stays as it was, whatever kind of table it came from."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+
+BIG = 2**60 + 1  # no float is this number
+N = 60
+
+
+def people_frame() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(0, 14, N),
+            "number": BIG + rng.integers(0, 3, N),
+            "rare": pd.array([None if x == 0 else int(x) for x in rng.integers(0, 5, N)], "Int64"),
+            "share": rng.choice([1.5, 2.0, 3.25], N),
+            "day": pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 3, N), "D"),
+            "kind": pd.Categorical(rng.integers(1, 4, N)),
+            "nights": rng.integers(0, 50, N),
+        }
+    )
+
+
+def source_of(frame: pd.DataFrame, kind: str, tmp_path):
+    if kind == "frame":
+        return frame
+    frame = frame.assign(kind=frame.kind.astype(int), day=frame.day.dt.date)
+    if kind == "csv":
+        frame.to_csv(tmp_path / "source.csv", index=False)
+        return tmp_path / "source.csv"
+    duckdb.sql("select * from frame").write_parquet(str(tmp_path / "source.parquet"))
+    if kind == "polars":
+        return pytest.importorskip("polars").read_parquet(tmp_path / "source.parquet")
+    return tmp_path / "source.parquet"
+
+
+def texts(frame: pd.DataFrame, gone: dict[str, np.ndarray]) -> list[tuple[str, ...]]:
+    """Every row as it should be written, emptied cells as nothing."""
+    days = frame.day.dt.strftime("%Y-%m-%d")
+    columns = []
+    for name in frame:
+        own = days if name == "day" else frame[name]
+        text = np.array(["" if pd.isna(v) else str(v) for v in own], dtype=object)
+        columns.append(np.where(gone.get(name, np.zeros(N, bool)), "", text))
+    return sorted(map(tuple, np.array(columns).T))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "polars"])
+def test_whole_numbers_with_emptied_cells_are_whole_numbers(kind, ending, tmp_path):
+    frame = people_frame()
+    source = source_of(frame, kind, tmp_path)
+    names = [name for name in frame if name != "nights"]
+    people = rb.read_table(source, quasi_identifiers=names)
+    gone = {name: np.arange(N) % 8 == j for j, name in enumerate(names)}
+    plan = rb.recommend(rb.microdata.empty_cells(people, {}), target="k=2", suppress_at_most=0.9)
+    emptied = rb.microdata.empty_cells(people, gone)
+    object.__setattr__(plan, "apply", lambda: emptied)  # cells of every kind, whatever is best
+    path = plan.write(tmp_path / f"out.{ending}", source)
+    if ending == "csv":
+        found = pd.read_csv(path, dtype=str, keep_default_na=False)
+        assert sorted(found.itertuples(index=False, name=None)) == texts(frame, gone)
+    elif kind != "csv":
+        cells = duckdb.read_parquet(str(path))
+        kinds = dict(zip(cells.columns, map(str, cells.types), strict=True))
+        assert {kinds[n] for n in ("age", "number", "rare")} <= {"INTEGER", "BIGINT"}
+        rows = [["" if v is None else str(v).removesuffix(" 00:00:00") for v in row]
+                for row in cells.fetchall()]  # fmt: skip
+        assert sorted(map(tuple, rows)) == texts(frame, gone)
+    back = rb.read_table(path, quasi_identifiers=names)
+    assert back.k() == emptied.as_written().k()
+    assert sorted(back.class_sizes()) == sorted(emptied.as_written().class_sizes())
+
+
+def test_a_column_of_objects_is_told_by_every_cell(tmp_path):
+    """From a thousand cells that are whole numbers DuckDB takes 1.5 for 2."""
+    values: list[object] = [1] * 5_000
+    values[777] = 1.5
+    frame = pd.DataFrame({"dose": pd.Series(values, dtype=object), "sex": ["m", "f"] * 2_500})
+    people = rb.read_table(frame, quasi_identifiers=["sex"])
+    rb.recommend(people, target="k=5").write(tmp_path / "out.parquet", frame)
+    found = duckdb.read_parquet(str(tmp_path / "out.parquet"))
+    assert found.aggregate("max(dose), sum(dose)").fetchall() == [(1.5, 5_000.5)]
+
+
+def test_decimals_and_days_of_a_parquet_file_stay_what_they_are(tmp_path):
+    made = duckdb.sql(
+        "select (i % 2)::int as sex, (i % 7)::decimal(5, 2) + 0.10 as dose, "
+        "date '2020-02-01' + (i % 3)::int as day, case when i % 5 = 0 then null else i end as n "
+        "from range(40) t(i)"
+    )
+    made.write_parquet(str(tmp_path / "source.parquet"))
+    people = rb.read_table(tmp_path / "source.parquet", quasi_identifiers=["sex"])
+    plan = rb.recommend(people, target="k=5")
+    found = duckdb.read_parquet(str(plan.write(tmp_path / "out.parquet")))
+    assert sorted(map(str, found.fetchall())) == sorted(map(str, made.fetchall()))
+    assert [str(t).split("(")[0] for t in found.types] == ["INTEGER", "DECIMAL", "DATE", "BIGINT"]
+    lines = plan.write(tmp_path / "out.csv").read_text().splitlines()
+    assert lines[1] == "0,0.10,2020-02-01,"
