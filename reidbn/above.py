@@ -61,10 +61,15 @@ def band_of(values: Any, edges: ArrayLike) -> NDArray[np.int64]:
 def refuse_no_limit(value: float, what: str, *, alike: bool = True) -> None:
     """Raise where nothing can be above a limit, or everything is; `what` says whose it is.
 
-    `alike`: one in so many people is a way of saying it.
+    `alike`: one in so many people is a way of saying it.  Whoever wrote per cent meant them.
     """
     if not 0 <= value < 1:
-        raise UsageError(f"{what}: it must lie between 0 and 1{_meant(value, alike=alike)}")
+        meant = (
+            " and 100 %"
+            if what.endswith("%") and value != 1
+            else f" and 1{_meant(value, alike=alike)}"
+        )
+        raise UsageError(f"{what}: it must lie between 0{meant}")
 
 
 def _meant(value: float, *, alike: bool) -> str:

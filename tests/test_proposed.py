@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 
 import reidbn as rb
 
@@ -22,8 +23,9 @@ MADE = {
                  v[0], "Asia")),
     "income": (np.round(RNG.lognormal(10, 1, N)), lambda v, up: up[1] != up[0]),
     "weight": (np.round(RNG.normal(70, 12, N), 1), lambda v, up: up[1].startswith("[")),
-    "town": (RNG.choice(list("abcdefgh"), N, p=[.4, .3, .2, .04, .02, .02, .01, .01]),
-             lambda v, up: (up[1] == "other") == (v in "defgh")),
+    "town": (np.repeat(list("abcdefgh"), [160, 118, 76, 21, 11, 9, 4, 1]),
+             lambda v, up: ((up[1] == "other") == (v in "fgh"))  # fewer than 10 people
+             and (up[2] == "other") == (v in "efgh")),  # and then fewer than 20, which is 5 %
 }  # fmt: skip
 
 
@@ -42,6 +44,25 @@ def test_what_is_proposed_follows_from_the_values_and_nests(name):
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] == 1
     people.generalise({name: 1}, hierarchies={name: ladder})  # what a table takes
+
+
+def test_how_rare_joined_values_are_is_said():
+    values = np.repeat(list("abcdefgh"), [160, 118, 76, 21, 11, 9, 4, 1])
+    people = rb.read_table(pd.DataFrame({"town": values}), quasi_identifiers=["town"])
+    ladder = rb.microdata.propose_hierarchies(people)["town"]
+    steps_of = inside(rb.microdata.propose_hierarchies).steps_of
+    assert steps_of(people, "town", ladder) == (
+        "8 values; level 1 leaves 6 (values of 9 people or fewer -> other), level 2 leaves 5 "
+        "(values of 11 people or fewer -> other), level 3 none"
+    )
+    own = rb.microdata.rare_together(people, "town", [5, 0.05])
+    assert [own.up("f", level) for level in (1, 2)] == ["f", "other"]
+    assert [own.up("g", level) for level in (1, 2)] == ["other", "other"]
+    for wrong in ([0.05, 5], [1.5], [0.0], [1], [], [-3]):
+        with pytest.raises(rb.UsageError, match="numbers of people"):
+            rb.microdata.rare_together(people, "town", wrong)
+    few = rb.read_table(pd.DataFrame({"town": values[::4]}), quasi_identifiers=["town"])
+    assert rb.microdata.propose_hierarchies(few)["town"].levels == 2  # 5 % of 100 are fewer than 10
 
 
 def test_few_values_and_columns_with_a_hierarchy_are_left_alone():
@@ -134,6 +155,9 @@ def test_the_blocks_of_icd10_nest_and_each_lies_in_its_chapter():
         ("W10.1", ["W10", "W00-W19", "V00-Y99"]),
         ("T25.2", ["T25", "T20-T25", "S00-T98"]),
         ("U07.1", ["U07", "U00-U49", "U00-U99"]),
+        ("e11.9", ["E11", "E10-E14", "E00-E90"]),
+        ("c50", ["C50", "C50-C50", "C00-D49"]),
+        ("E11.-", ["E11", "E10-E14", "E00-E90"]),
         ("O9A.1", ["O9A", "O00-O9B (no block)", "O00-O9B"]),  # of a clinical modification
     ],
 )
@@ -141,6 +165,16 @@ def test_diagnoses_go_up_by_the_narrowest_block_and_the_chapter(code, steps):
     people = rb.read_table({"dx": [code, "A00", "Z99"]}, quasi_identifiers=["dx"])
     ladder = rb.microdata.by_icd10(people, "dx")
     assert [ladder.up(code, level) for level in (1, 2, 3)] == steps
+
+
+def test_a_category_beside_its_own_codes_is_a_group_of_all_of_them():
+    codes = ["E11", "E11.9", "e11", "e11.0", "I10", "c50.1", "C50"]
+    people = rb.read_table({"dx": codes}, quasi_identifiers=["dx"])
+    ladder = rb.microdata.propose_hierarchies(people)["dx"]
+    assert ladder == rb.microdata.by_icd10(people, "dx")
+    assert ladder.all_up(codes, 1) == ["E11.-"] * 4 + ["I10", "C50.-", "C50.-"]
+    up = people.generalise({"dx": 1}, hierarchies={"dx": ladder})
+    assert sorted(up.class_sizes()) == [1, 2, 2, 4, 4, 4, 4]
 
 
 def test_countries_go_up_by_the_regions_of_the_united_nations():

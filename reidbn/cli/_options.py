@@ -284,7 +284,7 @@ class Chance(Written):
     ) -> Number:
         found = super().convert(value, param, ctx)
         if self.is_limit or found != 1:
-            refuse_no_limit(found, f"{_named(param)} {found:g}", alike=self.alike)
+            refuse_no_limit(found, f"{_named(param)} {str(value).strip()}", alike=self.alike)
         return found
 
 

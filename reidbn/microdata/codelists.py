@@ -7,6 +7,7 @@ sub-regions are the United Nations' M49 [M49], by ISO 3166 codes and English nam
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -17,7 +18,9 @@ from reidbn.microdata.ladders import Ladder
 from reidbn.microdata.table import People
 from reidbn.written import counted
 
-ICD = re.compile(r"([A-TV-Z]\d[0-9A-B])(?:\.?[0-9A-Z]{1,4})?|(U\d\d)(?:\.?\d)?")
+ICD = re.compile(
+    r"([A-TV-Z]\d[0-9A-B])(?:\.?[0-9A-Z]{1,4}|\.-)?|(U\d\d)(?:\.?\d|\.-)?", re.IGNORECASE
+)
 # Chapters I to XXII, ends included; the clinical modification ends some a little later.
 CHAPTERS = (
     ("A00", "B99"), ("C00", "D49"), ("D50", "D89"), ("E00", "E90"), ("F00", "F99"), ("G00", "G99"),
@@ -159,6 +162,20 @@ def steps_of_icd(code: str) -> tuple[str, str, str]:
     return category, f"{first}-{last}", chapter
 
 
+def icd_ladder(codes: Sequence[str]) -> Ladder:
+    """Category, block and chapter of codes in any case.
+
+    A category that is a value, too, is written E11.- as a group: it also holds E11.9.
+    """
+    steps = {code: steps_of_icd(code.upper()) for code in codes}
+    held = Counter(path[0] for path in steps.values())
+    both = {code for code, path in steps.items() if code == path[0] and held[code] > 1}
+    return Ladder({
+        code: (f"{path[0]}.-" if path[0] in both else path[0], *path[1:])
+        for code, path in steps.items()
+    })  # fmt: skip
+
+
 def _place(category: str) -> int:
     """Where a category stands in the order of all."""
     return int(category, 36)
@@ -170,7 +187,8 @@ def by_icd10(people: People, column: str) -> Ladder:
 
     A block is the narrowest that the World Health Organization lists (C15-C26 within C00-C97); a
     code of a clinical modification goes where its first three characters lie.  The `column` holds
-    codes with or without a dot.
+    codes with or without a dot, in any case; where E11 is a value beside E11.9 the category of both
+    is E11.-.
 
     >>> codes = {"dx": ["C50.1", "E11.9"]}
     >>> people = People.from_codes([[0], [1]], ["dx"], labels=codes)
@@ -184,7 +202,7 @@ def by_icd10(people: People, column: str) -> Ladder:
             f'column "{column}": {counted(wrong, "value")} of {len(texts):,} are no codes of '
             f"ICD-10, such as E11.9"
         )
-    return Ladder({text: steps_of_icd(text) for text in texts})
+    return icd_ladder(texts)
 
 
 @typed

@@ -7,7 +7,7 @@
     postcodes of the UK        sector (OX12 6), district (OX12), area (OX)
     countries                  sub-region, region: names, codes of three letters, and codes of two
                                in a column whose name says country, nationality or citizenship
-    other words                rare ones together: those of fewer than 5 % of people, then 20 %
+    other words                rare ones together: those of fewer than 10 people, then than 5 %
 
 They are proposals: what bands mean something is for who knows the column to say.
 """
@@ -18,7 +18,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -34,7 +34,7 @@ from reidbn.microdata.codelists import (
     UK_POSTCODE,
     are_countries,
     countries,
-    steps_of_icd,
+    icd_ladder,
     steps_of_uk_postcode,
 )
 from reidbn.microdata.hierarchy import Bands, Hierarchy, Masked, Prefix, interval
@@ -46,7 +46,7 @@ from reidbn.written import counted
 FEWEST = 4  # different values that are worth making coarser
 AGES = 130
 BANDS = 20  # of the narrowest ones
-SHARES = (0.05, 0.2)
+RARE = (10, 0.05)  # people whom a value has, and a share of all
 PARTED = ("quantiles", "width")
 
 
@@ -117,23 +117,33 @@ def in_parts(
 
 
 @typed
-def rare_together(people: People, column: str, shares: float | Sequence[float] = SHARES) -> Ladder:
+def rare_together(people: People, column: str, shares: float | Sequence[float] = RARE) -> Ladder:
     """A hierarchy that joins rare values of a column as "other", level by level.
 
-    `shares` of the `people`: values of fewer than each are one, the smallest share first.
+    `shares` of the `people`, or numbers of them from 2 on: values of fewer than each are one, the
+    fewest first.
 
     >>> people = People.from_codes([[0]] * 8 + [[1], [2]], ["c"], labels={"c": ["FR", "UK", "PE"]})
     >>> rare_together(people, "c", 0.2).up("PE", 1)
     'other'
+    >>> rare_together(people, "c", 5).up("UK", 1)  # of fewer than five people
+    'other'
     """
     asked = [float(shares)] if isinstance(shares, int | float) else [float(x) for x in shares]
-    if not asked or asked != sorted(set(asked)) or not 0 < asked[0] <= asked[-1] < 1:
-        raise UsageError("shares lie between 0 and 1, the smallest first, such as [0.05, 0.2]")
     labels, counts = people.labels(column).tolist(), _counts(people, column)
     here = {str(v): int(c) for v, c in zip(labels, counts, strict=True) if v is not None}
-    found = _rare_together(here, asked)
+    limits = _in_people(asked, here)
+    known = all(0 < x < 1 or (x >= 2 and x.is_integer()) for x in asked)
+    if not known or not limits or (shares is not RARE and limits != sorted(set(limits))):
+        raise UsageError(
+            "shares lie between 0 and 1, or are numbers of people from 2 on, the fewest first, "
+            "such as [0.01, 0.05] or [10, 100]"
+        )
+    found = _rare_together(here, limits)
     if found is None:
-        raise DataError(f'column "{column}" has no two values of fewer than {asked[-1]:.3g} of all')
+        raise DataError(
+            f'column "{column}" has no two values of fewer than {limits[-1]:,.10g} people each'
+        )
     return found
 
 
@@ -170,16 +180,28 @@ def _counts(people: People, name: str) -> Ints:
 
 def steps_of(people: People, name: str, ladder: Hierarchy) -> str:
     """How many values each level of the hierarchy leaves, and what it makes of a common one."""
-    counts = _counts(people, name)
-    common = [people.column(name).labels[i] for i in np.argsort(-counts, kind="stable")
-              if counts[i]]  # fmt: skip
+    every, labels = _counts(people, name), people.column(name).labels
+    order = [i for i in np.argsort(-every, kind="stable") if every[i]]
+    common, counts = [labels[i] for i in order], [int(every[i]) for i in order]
     before, told = ladder.all_up(common, 0), []
     for level in range(1, ladder.levels):
         after = ladder.all_up(common, level)
         shown = next((f"{a} -> {b}" for a, b in zip(before, after, strict=True) if a != b), "")
+        shown = _rare(common, after, counts) or shown
         told.append(f"level {level} leaves {len({*after})}" + (f" ({shown})" if shown else ""))
         before = after
     return f"{counted(len(common), 'value')}; {', '.join([*told, f'level {ladder.levels} none'])}"
+
+
+def _rare(values: Sequence[Any], after: Sequence[str], counts: Sequence[int]) -> str:
+    """Of a level that joins rare values alone, how rare: all of so many people, and no others."""
+    joined = [str(v) != up for v, up in zip(values, after, strict=True)]
+    names = {up for up, one in zip(after, joined, strict=True) if one}
+    most = max((c for c, one in zip(counts, joined, strict=True) if one), default=0)
+    kept = [c for c, one in zip(counts, joined, strict=True) if not one]
+    if len(names) != 1 or sum(joined) < 2 or not kept or min(kept) <= most:
+        return ""
+    return f"values of {counted(most, 'person')} or fewer -> {names.pop()}"
 
 
 def proposal(column: str, labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
@@ -219,7 +241,7 @@ def _by_rule(column: str, labels: Sequence[Any], counts: Ints) -> Hierarchy | No
     if _are_dates(values):
         return Dates("month", "year", "decade")
     if all(ICD.fullmatch(t) for t in texts):
-        return Ladder({t: steps_of_icd(t) for t in texts})
+        return icd_ladder(texts)
     if are_countries(texts, column):
         return Ladder({t: countries()[t.casefold()] for t in texts})
     if all(UK_POSTCODE.fullmatch(t) for t in texts):
@@ -230,7 +252,8 @@ def _by_rule(column: str, labels: Sequence[Any], counts: Ints) -> Hierarchy | No
         return Prefix(*range(length - 1, max(length - FEWEST, 0), -1))
     if numbers is not None:
         return _bands(numbers)
-    return _rare_together(dict(zip(texts, (c for _, c in here), strict=True)))
+    counted_here = dict(zip(texts, (c for _, c in here), strict=True))
+    return _rare_together(counted_here, _in_people(RARE, counted_here))
 
 
 def _are_dates(values: Sequence[Any]) -> bool:
@@ -269,13 +292,21 @@ def _bands(numbers: Sequence[float]) -> Bands | None:
     return Bands(*(int(w) if float(w).is_integer() else w for w in widths))
 
 
-def _rare_together(counts: dict[str, int], shares: Sequence[float] = SHARES) -> Ladder | None:
-    """Values of fewer than a share of people as one; None where nothing would be joined."""
+def _in_people(shares: Sequence[float], counts: Mapping[str, int]) -> list[float]:
+    """Shares of people, and numbers of them, as numbers of people."""
     people = sum(counts.values())
+    return [x * people if x < 1 else x for x in shares]
+
+
+def _rare_together(counts: Mapping[str, int], limits: Sequence[float]) -> Ladder | None:
+    """Values of fewer people than each limit as one; None where nothing would be joined.
+
+    A limit that is no higher than the one before it makes no level.
+    """
     name = next(n for n in ("other", "other values", "(other)") if n not in counts)
     paths: dict[str, list[str]] = {value: [] for value in counts}
-    for share in shares:
-        rare = {value for value, count in counts.items() if count < share * people}
+    for limit in np.unique(np.maximum.accumulate(limits)):
+        rare = {value for value, count in counts.items() if count < limit}
         if len(rare) > 1 and [value in rare for value in counts] != [
             bool(path) and path[-1] == name for path in paths.values()
         ]:

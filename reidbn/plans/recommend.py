@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attacks.routes.arguments import names_of, probabilities_of, truth
+from reidbn.attacks.routes.arguments import names_of, share_of, truth
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.placing import scenario_of
@@ -44,11 +44,11 @@ def recommend(
     scenario: Any = None,
     population: float | None = None,
     hierarchies: Mapping[str, Any] | str | None = None,
-    suppress_at_most: float = 0.0,
-    empty_at_most: float = 0.0,
+    suppress_at_most: float | str = 0.0,
+    empty_at_most: float | str = 0.0,
     keep: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
-    sample: float | None = None,
+    sample: float | str | None = None,
     seed: int | None = None,
     loss: Loss = "entropy",
     importance: Mapping[str, float] | None = None,
@@ -65,8 +65,8 @@ def recommend(
     `scenario`, `population` and what else `asked` names are as in rb.assess; under lists of attacks
     or scenarios the limits hold under each.  `hierarchies` says how each column may be made coarser
     (rules such as "bands:5,10,20" too; "auto": rb.microdata.propose_hierarchies); a column without
-    one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
-    `empty_at_most` the share of cells that may be emptied in place of it (by a heuristic),
+    one is kept or dropped.  `suppress_at_most` is the share of people who may be left out (.02 or
+    "2%"), `empty_at_most` the share of cells that may be emptied in place of it (by a heuristic),
     `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search.  Without
     `pareto` the plan keeps its best way alone, and no others for `plan.front` and pictures.  With
     `sample` that share of the people is drawn first (by the `seed`; without one so that nobody can
@@ -101,10 +101,10 @@ def recommend(
         if hierarchies != "auto":
             raise UsageError(f'hierarchies="{hierarchies}"; give {{column: rule}}, or "auto"')
         hierarchies = propose_hierarchies(people)
-    share = probabilities_of([suppress_at_most], "suppress_at_most")[0]
+    share = share_of(suppress_at_most, "suppress_at_most", "the people")
     if share == 1:
         raise UsageError("suppress_at_most=1 leaves nobody; give a share, such as 0.02")
-    cells = probabilities_of([empty_at_most], "empty_at_most")[0]
+    cells = share_of(empty_at_most, "empty_at_most", "the cells")
     named = name_of(loss)
     options = options_of(
         people, hierarchies, keep=names_of(keep, "keep"), drop=names_of(drop, "drop")
@@ -211,16 +211,16 @@ def _checked_table(people: Any) -> None:
     refuse_emptied(people, "recommend")
 
 
-def _drawn(people: People, sample: float, seed: int | None) -> People:
+def _drawn(people: People, sample: float | str, seed: int | None) -> People:
     """A random share of the people, in their order; what is said of the others is not released.
 
     Whoever knows the seed and the order of the table knows who was drawn.
     """
-    share = probabilities_of([sample], "sample")[0]
+    share = share_of(sample, "sample", "the people")
     number = round(share * len(people))
     if number < 1:
         raise UsageError(
-            f"sample={sample:g} of {len(people):,} people is nobody; give a larger share"
+            f"sample={share:g} of {len(people):,} people is nobody; give a larger share"
         )
     if people.weights is not None or people.before is not None or people.share_kept < 1:
         raise UsageError(

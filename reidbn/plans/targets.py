@@ -229,7 +229,7 @@ def _of_measure(measure: str, limit: Any) -> Target:
     if measure == "k":
         raise UsageError('k is how many are alike: write it as text, a whole number, "k=5"')
     if is_number(limit):
-        return Target(measure, "highest", _checked(float(limit), measure))
+        return Target(measure, "highest", _checked(limit, measure))
     if isinstance(limit, str) and limit.strip()[:1].isdigit():
         limit = f"highest <= {limit}"
     text = limit.replace("≤", "<=").replace("≥", ">=") if isinstance(limit, str) else ""
@@ -237,9 +237,7 @@ def _of_measure(measure: str, limit: Any) -> Target:
         return _of_ppp(measure, text)
     left, sign, right = text.partition("<=")
     if sign and left.strip().lower() == BEST_GUESS:
-        return Target(
-            measure, BEST_GUESS, _checked(read_number(right, f"target {measure}"), measure)
-        )
+        return Target(measure, BEST_GUESS, _checked(right, measure))
     found = _LEFT.fullmatch(left.strip().lower())
     what = _WORDS.get(found[1]) if found else None
     if found is None or not sign or (what in ("quantile", "above")) != bool(found[2]) or not what:
@@ -247,14 +245,14 @@ def _of_measure(measure: str, limit: Any) -> Target:
             f'target {measure}: write what of it and its limit, such as "q95 <= 0.09", '
             f'"mean <= 0.05", "highest <= 0.2" or "above 0.2 <= 1%"'
         )
-    value = _checked(read_number(right, f"target {measure}"), measure)
+    value = _checked(right, measure)
     at = 0.0
     if what == "quantile":
         at = read_number(found[2], f"target {measure}") / 100
         if not 0 < at < 1:
             raise UsageError(f"target {measure}: q{100 * at:g} is no quantile; write q50 to q99.9")
     elif what == "above":
-        at = _checked(read_number(found[2], f"target {measure}"), measure)
+        at = _checked(found[2], measure)
     return Target(measure, what, value, at)
 
 
@@ -273,13 +271,17 @@ def _of_ppp(secret: str, text: str) -> Target:
             f'target {secret}: write how much PPP everybody keeps at least, such as "PPP >= 50%", '
             f'or its mean over people, "mean PPP >= 60%"'
         )
-    kept = _checked(read_number(right, f"target {secret}"), secret)
+    kept = _checked(right, secret)
     if not 0 < kept < 1:
         raise UsageError(f"target {secret}: PPP is a share; {right.strip()} leaves nothing to ask")
     what = BEST_GUESS if left.strip().lower() == PPP else MEAN_GUESS
     return Target(secret, what, 1 - kept)
 
 
-def _checked(value: float, measure: str) -> float:
-    refuse_no_limit(value, f"target {measure}: a limit of {value:g}", alike=False)
-    return value
+def _checked(given: float | str, measure: str) -> float:
+    """A limit, a number or as it was written."""
+    about = f"target {measure}"
+    value = read_number(given, about) if isinstance(given, str) else given
+    said = given.strip() if isinstance(given, str) else f"{given:g}"
+    refuse_no_limit(value, f"{about}: a limit of {said}", alike=False)
+    return float(value)

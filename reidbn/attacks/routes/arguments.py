@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.above import refuse_no_limit
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
@@ -17,6 +18,7 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.query import default_question
 from reidbn.microdata.knowledge import in_their_order
 from reidbn.microdata.table import People
+from reidbn.written import read_number
 
 
 def mapping_of(given: Any, argument: str, example: str) -> dict[str, Any]:
@@ -135,6 +137,21 @@ def probabilities_of(given: Any, argument: str) -> list[float]:
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not 0 <= value <= 1:
             raise UsageError(f"{argument} takes numbers from 0 to 1, such as [0.05, 0.2]")
+    return found
+
+
+def share_of(given: float | str, argument: str, of: str) -> float:
+    """A share of `of`, from 0 to 1, a number or as the shell writes it: 0.02, "2%" or "1/50".
+
+    >>> share_of(0.02, "share", "the people"), share_of("2%", "share", "the people")
+    (0.02, 0.02)
+    """
+    found = read_number(given, argument) if isinstance(given, str) else float(given)
+    if isinstance(given, bool):
+        raise UsageError(f"{argument}={given}; give a share of {of}, such as 0.02 or 2%")
+    if found != 1:
+        refuse_no_limit(found, f"{argument}={given if isinstance(given, str) else f'{found:g}'}",
+                        alike=False)  # fmt: skip
     return found
 
 
