@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-PATIENCE = 20  # seconds, for one answer
+PATIENCE = 300  # seconds, for one answer: of a busy machine and a long script
 _KEYS = {"Tab": 9, "Enter": 13, "Space": 32, "ArrowRight": 39, "ArrowLeft": 37, "Home": 36}
 
 
@@ -42,6 +42,7 @@ class Browser:
         self.session = told["sessionId"]
         for room in ("Page", "Network", "Runtime"):
             self.ask(f"{room}.enable")
+        self.ask("Page.setLifecycleEventsEnabled", enabled=True)
         return self
 
     def __exit__(self, *_):
@@ -81,8 +82,8 @@ class Browser:
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         self.ask("Emulation.setEmulatedMedia", features=[scheme, still])
         self.events.clear()
-        self.ask("Page.navigate", url=Path(path).absolute().as_uri())
-        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+        loader = self.ask("Page.navigate", url=Path(path).absolute().as_uri())["loaderId"]
+        while not any(_loaded(event, loader) for event in self.events):
             self.events.append(self._next())
 
     def asked_for(self):
@@ -116,3 +117,9 @@ class Browser:
         """The page as it is printed, as PDF."""
         told = self.ask("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
         Path(path).write_bytes(base64.b64decode(told["data"]))
+
+
+def _loaded(event, loader):
+    """Whether all of this page is there: the empty one before it may tell late that it is."""
+    told = event.get("params", {})
+    return (told.get("name"), told.get("loaderId")) == ("load", loader)

@@ -1,6 +1,5 @@
 """JavaScript of the pages, run outside the product: by Node.js where it is, else by Chromium."""
 
-import html
 import json
 import re
 import shutil
@@ -8,11 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from devtools import CHROMIUM, Browser
 
 import reidbn as rb
 
 NODE = shutil.which("node")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _PAGE = Path(rb.__file__).with_name("page")
 ENGINE = "".join((_PAGE / name).read_text() for name in ("kinds.js", "engine.js"))
 needs_scripts = pytest.mark.skipif(
@@ -63,17 +62,22 @@ def run(body: str, data, folder: Path):
         f"<script>{ENGINE}</script><script>const jobs = {safe};\n{body}\n"
         'document.getElementById("found").textContent = JSON.stringify(told);</script>'
     )
-    return looked(folder / "run.html", folder, patience=())  # its clock is the real one
+    return looked(folder / "run.html")
 
 
-def looked(path: Path, folder: Path, patience=("--virtual-time-budget=20000",)):
+# What stands in <pre id="found"> once something does.
+FOUND = """new Promise(told => {
+  const look = () => document.getElementById("found").textContent
+    ? told(document.getElementById("found").textContent) : setTimeout(look, 20);
+  look();
+})"""
+
+
+def looked(path: Path):
     """What a page leaves in <pre id="found"> when Chromium has run it."""
-    told = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-         f"--user-data-dir={folder / 'profile'}", *patience, "--dump-dom", path.as_uri()],
-        capture_output=True, text=True, timeout=300, check=True,
-    )  # fmt: skip
-    return json.loads(html.unescape(re.search(r'<pre id="found">(.+?)</pre>', told.stdout)[1]))
+    with Browser() as browser:
+        browser.open(path)
+        return json.loads(browser.say(FOUND))
 
 
 def answered(jobs, folder: Path):

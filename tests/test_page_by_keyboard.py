@@ -119,6 +119,21 @@ def test_a_page_asks_for_nothing(name, browser, pages):
     assert browser.asked_for() == []
 
 
+def test_a_link_that_is_put_there_while_the_page_keeps_its_own_is_opened(browser, pages):
+    """The page keeps its state in the address a moment after each change: not over a new link."""
+    browser.open(pages["breakfast"])
+    link = browser.say("""new Promise(done => {
+      const wait = setTimeout;
+      let rest = null;
+      window.setTimeout = later => { rest = later; };
+      document.querySelector("input[type=range]").dispatchEvent(new Event("input"));
+      location.hash = "see.overheard=yes";
+      rest();
+      wait(() => done(reidbn.link()), 200);
+    })""")
+    assert "see.overheard=yes" in link
+
+
 @pytest.mark.parametrize("name", ["breakfast", "insider-decides", "people"])
 def test_a_page_is_printed_on_one_sheet(name, browser, pages, tmp_path):
     browser.open(pages[name])

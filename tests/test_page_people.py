@@ -359,7 +359,7 @@ def test_a_page_of_people_in_use(tmp_path):
     safe = re.sub("[<>&]", lambda m: f"\\u{ord(m[0]):04x}", text)
     (tmp_path / "use.html").write_text(USED.format(width=1200, page=safe, body=body))
     first, above, rule, link, more, done, members, alone, few, none, empty, number = looked(
-        tmp_path / "use.html", tmp_path
+        tmp_path / "use.html"
     )
     assert re.search(
         r"^“At least one route succeeds” has a mean chance of [\d.]+\u00a0% over about [\d,]+0 "

@@ -784,8 +784,12 @@
   }
 
   // The state in the address: browsers take their time for it, so not while a slider moves.
+  // A link that somebody has just put there is about to be opened: it is not written over.
+  let address = location.hash;
   const remember = () => {
+    if (location.hash !== address) return;
     try { history.replaceState(null, "", `#${link()}`); } catch { /* a frame without an address */ }
+    address = location.hash;
   };
 
   let waiting = null, graphLater = null, finish = () => {};
@@ -1179,7 +1183,7 @@
   buildPeople();
   buildStands();
   buildOwn();
-  window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== link()) opened(location.hash); });
+  window.addEventListener("hashchange", () => { address = location.hash; if (address.slice(1) !== link()) opened(address); });
   opened(location.hash);
   fit();
   window.reidbn = {model, held, state: () => now, found: () => found(now), yaml, link};
