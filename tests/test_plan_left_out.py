@@ -101,6 +101,46 @@ def test_the_way_that_leaves_out_nobody_is_what_a_search_without_a_share_finds(m
     assert str(beside.certificate).split(";")[0] == str(alone.certificate).split(";")[0]
 
 
+QUESTIONS = [
+    {"target": "k=3"},
+    {"target": {"ill": "best guess <= 70%"}},
+    {"target": {"ill": "mean PPP >= 40%"}},
+    {"target": {"overall": 0.4}, "attack": "prosecutor"},
+    {"target": {"overall": "q90 <= 0.2"}, "attack": "adversary-routes", "population": 5_000},
+    {"target": [{"overall": "mean <= 0.1"}, "k=2"], "attack": "adversary-routes",
+     "population": 5_000},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", ["entropy", "average-class", rb.plans.Margins(("a", "b"))],
+                         ids=str)  # fmt: skip
+@pytest.mark.parametrize("asked", QUESTIONS, ids=lambda a: str(a["target"]))
+@pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.wide)])
+def test_with_everybody_follows_from_what_was_counted(seed, asked, loss, monkeypatch):
+    """Held against a search of its own, and no way is looked at twice."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    table = {name: rng.binomial(8, p, n) for name, p in (("a", 0.5), ("b", 0.3), ("c", 0.1))}
+    table["ill"] = rng.choice(["x", "y", "z"], n)
+    people = rb.read_table(pd.DataFrame(table), quasi_identifiers=["a", "b", "c"], sensitive="ill")
+    how = asked | {"loss": loss, "hierarchies": {"a": "bands:2,4", "b": "bands:3"},
+                   "pareto": bool(seed % 2)}  # fmt: skip
+    plan = rb.recommend(people, suppress_at_most=0.3, **how)
+    looked, kind = [], type(plan._table)
+    look = kind.look
+    monkeypatch.setattr(kind, "look", lambda own, node: looked.append(node) or look(own, node))
+    beside, before = plan.with_everybody, set(plan._search.seen)
+    assert before.isdisjoint(looked)
+    try:
+        alone = rb.recommend(people, **how)
+    except rb.DataError:
+        assert beside is None
+        return
+    assert beside.best.suppressed == 0
+    assert beside.best.loss == pytest.approx(alone.best.loss, abs=1e-12)
+    assert beside.certificate.is_proved == alone.certificate.is_proved
+
+
 def test_where_nobody_can_stay_no_way_is_named():
     people = rb.read_table({"age": [1] * 9 + [2]}, quasi_identifiers=["age"])
     plan = rb.recommend(people, target="k=3", suppress_at_most=0.1, keep="age")

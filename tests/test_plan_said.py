@@ -1,6 +1,7 @@
 """What a plan says of itself, and what is said of a call that asks for one wrongly."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -102,3 +103,48 @@ def test_labels_of_options_do_not_print_over_each_other(points):
     numbers = sorted(n for text in figure.axes[0].texts for n in text.get_text().split(", "))
     assert numbers == [f"{i}" for i in range(1, len(points) + 1)]
     assert all(name in figure._supxlabel.get_text().replace("\n", " ") for name in names)
+
+
+LIMITS = {  # a target, the level that people may be above, and who may, as the page says it
+    "q60 <= 0.05": (0.05, "up to 40 % of those released may be above 0.05"),
+    "above 0.3 <= 5%": (0.3, "up to 5 % of those released may be above 0.3"),
+    "mean <= 0.05": (0.05, "being a mean, it lets people stay above 0.05"),
+    "highest <= 0.4": (None, ""),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_how_many_people_stay_above_a_limit_is_said_first(limit, tmp_path, shell):
+    level, said = LIMITS[limit]
+    asked = {"population": 9_000}
+    people = rb.read_table(TABLE, quasi_identifiers=["age", "sex"])
+    plan = rb.recommend(people, "adversary-routes", target={"overall": limit}, **asked, **HOW)
+    own = plan.report(tmp_path / "own.md", custodian=True).read_text()
+    out = plan.report(tmp_path / "out.md").read_text()
+    if level is None:
+        assert dict(plan.best.above) == plan.to_dict()["people_above"] == {}
+        assert own.startswith("# The least change that makes the release safe")
+        assert "above it" not in own.split("##")[0] + plan.explain()
+        return
+    fresh = rb.assess("adversary-routes", plan.apply(), **asked).subjects["overall"]
+    count = int((fresh > level * (1 + 1e-12)).sum())
+    assert count
+    verb = "is" if count == 1 else "are"
+    words = f"{count} of {len(plan.apply())} people released {verb} above it"
+    for text in (plan.explain().split(". ")[0], own.split("##")[0]):
+        assert words in text
+    assert own.startswith("# The least change that keeps a limit that some people may be above")
+    assert said in out.split("##")[0]
+    assert words not in out
+
+
+def test_the_shell_says_how_many_stay_above(shell, tmp_path):
+    path = tmp_path / "t.csv"
+    pd.DataFrame(TABLE).to_csv(path, index=False)
+    code, said = shell(
+        "recommend", str(path), "--qi", "age,sex", "--population", "9000",
+        "--hierarchy", "age=bands:5,10,20", "--target", "overall: mean <= 0.1",
+    )  # fmt: skip
+    assert code == 0
+    line = next(line for line in said.splitlines() if line.startswith("the mean of overall"))
+    assert line.endswith("released are above it")

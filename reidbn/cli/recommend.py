@@ -140,7 +140,7 @@ def _say(plan: ReleasePlan) -> None:
     click.echo(f"loss: {best.loss:.4g} ({plan.loss_told}; 0 as it is, 1 nothing left)")
     for t in plan.targets:
         now, then = (t.told(side[str(t)], 4) for side in (best.before, best.after))
-        click.echo(f"{t}: {now} now, {then} then")
+        click.echo(f"{t}: {now} now, {then} then{plan.still_above(t)}")
     for _, row in plan.measures[plan.measures.measure == "overall"].iterrows():
         click.echo(
             f"overall under {row.under}: highest {row.highest_before:.4g} now, "

@@ -13,7 +13,9 @@ import numpy as np
 
 from reidbn.microdata.generalise import climbed
 from reidbn.plans.losses import MOST_NODES
+from reidbn.plans.nodes import Looked
 from reidbn.plans.search import Search
+from reidbn.plans.ways import Node
 from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
 from reidbn.release.counts import BASE
@@ -104,14 +106,22 @@ def rows_of(plan: ReleasePlan, most: int = 3) -> list[list[str]]:
 def with_everybody(plan: ReleasePlan) -> ReleasePlan | None:
     """The best way that leaves out nobody and empties no cell; None where none was found.
 
-    It is searched for as the plan was, for as long.
+    It is searched for as the plan was, for as long; what was counted is not counted again.
     """
-    before = plan._search
+    before, people = plan._search, len(plan.people)
     ways: Any = before.ways
     ways = replace(ways, budget=0) if hasattr(ways, "budget") else ways
     table = replace(plan._table, ways=ways, budget=0, gone=None)
     kind = WideSearch if ways.size > MOST_NODES else Search
-    search = kind(ways, table.look, table.falls, before.seconds, before.pareto)
+
+    def look(node: Node) -> Looked:
+        one = before.seen.get(node)
+        if one is None:
+            return table.look(node)
+        return one.of_everybody or replace(one, left_out=np.zeros(people, dtype=bool))
+
+    search = kind(ways, look, table.falls, before.seconds, before.pareto)
+    search.goes_on_from(before)
     with fits_kept():
         certificate, best = search.run(), search.best
     if best is None:

@@ -57,8 +57,12 @@ class Looked:
     is_bound: bool = False
     """Whether `values` are the most that they can be (of a node that fails: the least), and nothing
     was estimated of the population."""
+    above: Mapping[Target, int] | None = None
+    """Of what is assessed anew: how many stay above each limit that lets some people."""
     emptied: Flags | None = None
     """Whose cells of which columns are emptied; None: nobody's."""
+    of_everybody: Looked | None = None
+    """What comes of it where nobody may be left out; None: the same."""
 
     @property
     def keeps(self) -> bool:
@@ -133,8 +137,9 @@ class Release:
         if start is not None:
             found = self._settled(node, kept.copy(), start)
             if found is not None:
-                return found
-        found = self._counted(node, kept, None if start is None else start[0])
+                unmet = any(not t.is_met(start[0][t.key]) for t in self.targets)
+                return replace(found, of_everybody=self._failed(node, start)) if unmet else found
+        found = self._counted(node, kept)
         choice = self.budget > 0 and any(t.on_secret for t in self.targets)
         if choice and not kept.all():  # whoever goes
             nobody = np.zeros(len(kept), dtype=bool)
@@ -156,8 +161,7 @@ class Release:
             if not plain and free is None:
                 fewest = max(self._fewest(node, kept, t) for t in unmet)
                 if len(kept) - int(kept.sum()) + fewest > self.budget:
-                    return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls,
-                                  is_bound=not _are_told(start))  # fmt: skip
+                    return self._failed(node, start)
                 free = ~kept, fewest
             go = self._over(plain or unmet, least)
             kept[np.flatnonzero(kept)[go]] = False
@@ -167,8 +171,7 @@ class Release:
                 if free is not None:
                     return Looked(node, None, False, self.values(start[0]),
                                   is_bound=not _are_told(start))  # fmt: skip
-                return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls,
-                              is_bound=not _are_told(start))  # fmt: skip
+                return self._failed(node, start)
             if not go.any():
                 return None
             if not self.named:  # whole classes went, and the others are what they were
@@ -185,11 +188,17 @@ class Release:
         sure = lost <= at_least + TIE
         return Looked(node, ~kept, sure, self.values(most), lost, at_least, is_bound=bound)
 
-    def _counted(self, node: Node, kept: Flags, least: Mapping[Key, Array] | None) -> Looked:
-        """By assessments of those who are kept; who is not has to go."""
+    def _failed(self, node: Node, start: Pair) -> Looked:
+        """A node that fails by bounds of everybody's measures, and every finer one with it."""
+        return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls,
+                      is_bound=not _are_told(start))  # fmt: skip
+
+    def _counted(self, node: Node, kept: Flags) -> Looked:
+        """By assessments of those who are kept, everybody at first; who is not has to go."""
         risks = self.risks(node, kept)
-        at_start = risks if least is None or kept.all() else least
         forced, more = None, 0
+        whole = Looked(node, None, True, self.values(risks),
+                       finer_fail=self.falls and not self.on_population)  # fmt: skip
         while unmet := [t for t in self.targets if not t.is_met(risks[t.key])]:
             go = self._over(unmet, risks)
             if forced is None and not (self.rises and go.any()):  # from here on it is a choice
@@ -202,13 +211,13 @@ class Release:
             if len(kept) - kept.sum() > self.budget:
                 must = int((~kept if forced is None else forced).sum()) + more
                 sure = must > self.budget or self.budget == 0
-                fail = self.falls and sure and not self.on_population
-                return Looked(node, None, sure, self.values(at_start), finer_fail=fail,
-                              is_bound=at_start is least)  # fmt: skip
+                fail = whole.finer_fail and sure
+                return replace(whole, is_sure=sure, finer_fail=fail, of_everybody=whole)
             risks = self.risks(node, kept)
         lost = self.ways.loss(node, ~kept)
         least_lost = lost if forced is None else self.ways.at_least(node, forced, more)
-        return Looked(node, ~kept, lost <= least_lost + TIE, self.values(risks), lost, least_lost)
+        return Looked(node, ~kept, lost <= least_lost + TIE, self.values(risks), lost, least_lost,
+                      of_everybody=None if kept.all() else whole)  # fmt: skip
 
     def values(self, risks: Mapping[Key, Array]) -> dict[Target, float]:
         return {t: t.value(risks[t.key]) for t in self.targets}
@@ -320,7 +329,8 @@ class Release:
         for t in table.targets:
             if not t.is_met(risks[t.key]):
                 raise EngineError(f"the plan found does not keep {t}; a fault of reidbn, report it")
-        return replace(best, values=table.values(risks), is_bound=False), results
+        above = {t: int(t.beyond(risks[t.key]).sum()) for t in table.targets if t.who_may_be_above}
+        return replace(best, values=table.values(risks), is_bound=False, above=above), results
 
     def as_it_is(self) -> dict[Target, float]:
         """Each target's number of the table before anything is done to it."""

@@ -7,6 +7,7 @@ it was, of ways that were not taken, and of who would break a target are the cus
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from math import ceil, log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +87,7 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
     low, high = _loss_told(plan) or (None, None)
     return {
         **{name: found[name] for name in ("targets", "levels", "columns_dropped")},
+        "who_may_be_above": {str(t): w for t in plan.targets if (w := t.who_may_be_above)},
         "suppressed": telling.count(plan.best.suppressed),
         "cells_emptied": telling.count(plan.best.emptied),
         "people": telling.count(n),
@@ -145,7 +147,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
         cells = f"{telling.counted(best.emptied)} single cells emptied, "
     verdict = [
         *drawn,
-        f"Released so, the table keeps {' and '.join(map(str, plan.targets))}.",
+        f"Released so, the table keeps {' and '.join(_promised(plan, custodian=custodian))}.",
         f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
         f"{cells}{_in_tens(best.suppressed, len(plan.people), telling)} left out; {lost}.",
         *([OWN_COPY] if custodian else []),
@@ -162,7 +164,17 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     text += [] if custodian else [NOT_HELD]
     sections.append(Section("What proves it", text=text, bullets=_allowed(plan)))
     sections.append(aside(_not_looked_at(plan, telling)))
-    return Sheet("The least change that makes the release safe", SAFE, verdict, sections)
+    title = "The least change that makes the release safe"
+    if any(t.who_may_be_above for t in plan.targets):
+        title = "The least change that keeps a limit that some people may be above"
+    return Sheet(title, SAFE, verdict, sections)
+
+
+def _promised(plan: ReleasePlan, *, custodian: bool) -> Iterator[str]:
+    """Each target, and of one that lets some people stay above it how many; outwards who may."""
+    for t in plan.targets:
+        more = plan.still_above(t) if custodian else f"; {t.who_may_be_above}".rstrip("; ")
+        yield f"{t} ({more.removeprefix('; ')})" if more else str(t)
 
 
 def _in_tens(count: int, total: int, telling: Telling) -> str:

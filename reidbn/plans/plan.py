@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from reidbn.plans.together import let_out
 from reidbn.plans.ways import Node
 from reidbn.release.ledger import opened
 from reidbn.report.thresholds import risk_told
-from reidbn.written import counted
+from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,8 @@ class Way:
     """Each target's number, in its own words, as it is and as it would be released."""
     emptied: int = 0
     """How many single cells are emptied."""
+    above: Mapping[str, int] = field(default_factory=dict)
+    """Of each target that is a mean, a quantile or a share: how many people stay above it."""
 
     @property
     def changes(self) -> str:
@@ -158,6 +160,7 @@ class ReleasePlan:
             {str(t): t.shown(before[t]) for t in self.targets},
             {str(t): t.shown(found.values[t]) for t in self.targets},
             0 if found.emptied is None else int(found.emptied.sum()),
+            {str(t): n for t, n in (found.above or {}).items()},
         )  # fmt: skip
 
     @property
@@ -469,11 +472,19 @@ class ReleasePlan:
 
         return save(front_figure(self), None if path is None else Path(path), of_people=True)
 
+    def still_above(self, target: Target) -> str:
+        """How many people stay above a limit that lets some; nothing of one that lets nobody."""
+        above = self.best.above.get(str(target))
+        if above is None:
+            return ""
+        released = counted(len(self.people) - self.best.suppressed, "person")
+        return f"; {above:,} of {released} released {agree(above, 'is', 'are')} above it"
+
     def explain(self) -> str:
         """What to do and why, in two sentences."""
         before, after = self.best.before, self.best.after
         parts = [
-            f"{t} ({t.told(before[str(t)])} now, {t.told(after[str(t)])} then)"
+            f"{t} ({t.told(before[str(t)])} now, {t.told(after[str(t)])} then{self.still_above(t)})"
             for t in self.targets[:MOST_SAID]
         ]
         if more := len(self.targets) - len(parts):
@@ -522,6 +533,7 @@ class ReleasePlan:
             "loss": {"name": self.loss, "value": best.loss},
             "before": dict(best.before),
             "after": dict(best.after),
+            "people_above": dict(best.above),
             "measures": self.measures.to_dict(orient="records"),
             "notes": list(self.notes),
             "certificate": {

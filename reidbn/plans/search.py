@@ -96,6 +96,10 @@ class Search:
         self.fails: NDArray[np.bool_] = np.zeros(self.ways.size, dtype=bool)
         self.start = time.monotonic()
 
+    def goes_on_from(self, other: Search) -> None:
+        """What was shown to fail where people may be left out fails with everybody, too."""
+        self.fails = other.fails.copy()
+
     @property
     def least(self) -> float:
         return float("inf") if self.best is None else self.best.loss

@@ -69,11 +69,26 @@ class Target:
         """Whether each person keeps it or does not, whoever else is there."""
         return self.what in ("highest", BEST_GUESS)
 
+    @property
+    def above(self) -> float:
+        """What a person's own risk is held against; a mean and a quantile leave some above it."""
+        return self.at if self.what == "above" else self.limit
+
+    @property
+    def who_may_be_above(self) -> str:
+        """Whom the limit lets stay above it, in words; nothing where it is kept by everybody."""
+        share = {"quantile": 1 - self.at, "above": self.limit}.get(self.what, 0.0)
+        if self.what in ("mean", MEAN_GUESS):
+            return f"being a mean, it lets people stay above {self.limit:g}"
+        return f"up to {100 * share:.10g} % of those released may be above {self.above:g}" * (
+            share > 0
+        )
+
     def beyond(self, risk: Array) -> NDArray[np.bool_]:
         """Who is over the limit as a person; of a mean, over it too."""
         if self.k:
             return np.asarray(risk > 1 / (self.k - 0.5))
-        return np.asarray(is_above(risk, self.at if self.what == "above" else self.limit))
+        return np.asarray(is_above(risk, self.above))
 
     def value(self, risk: Array) -> float:
         """The number that is compared with the limit."""
@@ -106,9 +121,8 @@ class Target:
             return 0.0
         if self.what in ("mean", MEAN_GUESS):
             return len(risk) * (self.value(risk) - self.limit)
-        limit = self.at if self.what == "above" else self.limit
         over = np.sort(risk[self.beyond(risk)])
-        return float((over[: len(over) - self.spared(len(risk))] - limit).sum())
+        return float((over[: len(over) - self.spared(len(risk))] - self.above).sum())
 
     def spared(self, people: int) -> int:
         """How many of so many people may be beyond it."""

@@ -59,6 +59,10 @@ class WideSearch(Search):
         """Nodes finer than one that fails, that nobody looks at."""
         self._add((0,) * len(self.costs), self.ways.top)
 
+    def goes_on_from(self, other: Search) -> None:
+        assert isinstance(other, WideSearch)  # noqa: S101 - of the same ways
+        self.failed = other.failed
+
     def bound_of(self, node: Node) -> float:
         return float(sum(cost[place] for cost, place in zip(self.costs, node, strict=True)))
 
