@@ -78,6 +78,7 @@ DOORS = {
     "attacks/routes/assessment.py": {
         "reidbn.attacks.routes.changes:compare_assessments",
         "reidbn.attacks.routes.drivers:drivers",
+        "reidbn.attacks.routes.enclosed:enclosed",
         "reidbn.attacks.routes.explained:explain",
         "reidbn.attacks.routes.explained:write_explained",
         "reidbn.attacks.routes.readings:population_uncertainty",

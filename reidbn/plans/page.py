@@ -22,6 +22,7 @@ from reidbn.plans.together import SECOND
 from reidbn.release.counts import BASE, down
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
+from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import (
     REPORTS,
     SAFE,
@@ -34,7 +35,7 @@ from reidbn.report.page import (
     markdown,
 )
 from reidbn.report.style import BLUE, LINE, ORANGE, WIDE, blank, said_below, titled
-from reidbn.report.telling import FEWEST, OWN_COPY, Telling
+from reidbn.report.telling import FEWEST, Telling
 from reidbn.report.unseen import ONE_TABLE, not_looked_at
 from reidbn.written import counted, tiny
 

@@ -221,6 +221,15 @@ class Above:
         """Whether a value follows from the size of a class that people are counted by."""
         return self._lawful is not None or self._link is not None
 
+    @property
+    def ends(self) -> tuple[Above, ...]:
+        """What is told of by classes: these values."""
+        return (self,)
+
+    def anybody(self, level: float) -> bool | None:
+        """Whether anybody has more than that; None where it is not told."""
+        return None if self.is_kept_back else bool(is_above(self.values, level).any())
+
     def last_above(self, level: float) -> int:
         """The largest class whose people have more than that; 0 where it follows from none."""
         if self.is_kept_back or self._link is None:
@@ -271,6 +280,41 @@ class Above:
             high += (beyond - t) * min(most, 1.0)
             low += (beyond - t) * counts[i + 1].low / (whole.high + 1)
         return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosed:
+    """How many people have more than each level, of values between two that follow from classes.
+
+    Nothing is told but what the classes say: the least and the most that the values can be.
+    """
+
+    least: Above
+    most: Above
+    is_kept_back = is_by_class = False
+
+    @property
+    def follows(self) -> bool:
+        """Whether both ends follow from classes."""
+        return self.least.is_by_class and self.most.is_by_class
+
+    @property
+    def ends(self) -> tuple[Above, ...]:
+        """What is told of by classes."""
+        return self.least, self.most
+
+    def anybody(self, level: float) -> bool | None:
+        """Whether anybody has more than that; None where the classes do not say it."""
+        least, most = (end.anybody(level) for end in self.ends)
+        return least if least is most else None
+
+    def above(self, level: float) -> Tens:
+        """People above a level."""
+        return Tens(self.least.above(level).low, self.most.above(level).high)
+
+    def mean(self) -> tuple[float, float]:
+        """The least and the largest mean that the counts at all levels leave."""
+        return self.least.mean()[0], self.most.mean()[1]
 
 
 FINE = [float(f"{m}e-{e}") for e in range(6, 0, -1)
@@ -393,7 +437,11 @@ def mean_in_steps(risks: Array) -> tuple[float, float] | None:
     steps = floor(float(np.sum(risks)) / step + 1e-9)
     if people.low <= STEP:
         return None
-    return outwards(step * steps / people.high, min(step * (steps + 1) / people.low, 1.0))
+    low, high = step * steps, step * (steps + 1)
+    return outwards(  # of a sum below nothing the fewer people make the lower mean
+        max(low / (people.high if low > 0 else people.low), -1.0),
+        min(high / (people.low if high > 0 else people.high), 1.0),
+    )
 
 
 def told_number(

@@ -16,9 +16,10 @@ from reidbn.attacks.routes.register import register
 from reidbn.inference.asked import Asked
 from reidbn.report.assessment_figures import told_bars
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside
+from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Section, Shown
 from reidbn.report.summary import Summary
-from reidbn.report.telling import NOT_TOLD, Telling
+from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Judged, changes, tells_changes, written_alike
 from reidbn.whatif.curve import one_at_a_time, takes_whole_numbers
 from reidbn.whatif.scan import worst_along
@@ -46,7 +47,7 @@ def sensitivity(
     text, bullets = [], []
     shown = [_changes(result, summary, telling), *options.shown]
     details = list(options.details)
-    if telling.by_chance:
+    if telling.kept_back:
         text.append("What each assumption moves is in the custodian's own copy.")
     elif not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
         text.append("Every number of this attack is fixed.")

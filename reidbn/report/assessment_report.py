@@ -18,20 +18,21 @@ from typing import Any
 from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load, models
 from reidbn.attack.scenariofile import is_shipped
-from reidbn.attacks.routes.assessment import MATCH, Assessment
+from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
 from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.speaking import model_for
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
-from reidbn.release.counts import Alike
+from reidbn.release.counts import PART, STEP, Alike, Enclosed
 from reidbn.release.proof import Audit, audited
 from reidbn.report import assessment_moves as moves
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
 from reidbn.report import sparse_assessment as sparse
 from reidbn.report.assessment_sure import fit_status
+from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import (
     PLAIN,
     SAFE,
@@ -46,8 +47,8 @@ from reidbn.report.page import (
     telling_of,
     write_as,
 )
-from reidbn.report.summary import UNDER_CHANCES, Summary, summarise, told_check
-from reidbn.report.telling import FEWEST, OWN_COPY, Telling
+from reidbn.report.summary import Summary, summarise, told_check, told_not
+from reidbn.report.telling import FEWEST, Telling
 from reidbn.report.thresholds import (
     PRESETS,
     Choice,
@@ -146,9 +147,9 @@ def sections(result: Assessment, telling: Telling) -> list[Section]:
     """The picture of an assessment: people by their risk, route by route."""
     result.refuse_simulated("a picture of how many are above each risk")
     title = "The risk of every person"
-    if telling.by_chance:
+    if telling.kept_back:
         shown = [results.means_by_route(result, telling)]
-        return [Section(title, text=[f"{UNDER_CHANCES}."], shown=shown)]
+        return [Section(title, text=[f"{told_not(telling)}."], shown=shown)]
     return [Section(title, shown=[results.curves(result, telling)])]
 
 
@@ -248,7 +249,7 @@ def held_together(plain: Telling, both: Sequence[Judged]) -> tuple[Telling, Audi
 
 def _with_verdicts(classes: Alike, rules: Sequence[Judged], telling: Telling) -> Alike:
     """Classes, and of which verdicts say that nobody, or that somebody, is in one."""
-    said = [(judged.told_alike(telling), judged.passes) for judged in rules]
+    said = [one for judged in rules for one in judged.told_alike(telling)]
     nobody = max((size for size, passes in said if passes), default=0)
     somebody = min((size for size, passes in said if size and not passes), default=0)
     return replace(classes, nobody=nobody, somebody=somebody)
@@ -444,7 +445,7 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
         bullets=GOVERNANCE,
         folded=[("What was checked against what", [*tested.text, *checks, *fits])],
         details=[
-            *([] if telling.by_chance else tested.shown),
+            *([] if telling.kept_back else tested.shown),
             *([_cells(result.crosscheck)] if telling.custodian else []),
             Shown("Made from", ("what", "value"), rows),
         ],
@@ -452,20 +453,25 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
 
 
 def _not_held(summary: Summary, telling: Telling) -> list[str]:
-    """What the programme did not look at: counts that follow from no class."""
-    if telling.by_chance:  # of the risks the mean alone is told
+    """Of which risks counts are told by what the classes leave of them, or not at all."""
+    if telling.kept_back:  # of the risks the mean alone is told
         return []
     result = summary.result
-    measures = [name for name in result.measures if name != MATCH]
-    mixed = [n for n in measures if not telling.ladder(result.risk(n)).is_by_class]
-    if not mixed:
-        return []
-    return [
-        f"Risks that follow from no single class, such as means over several ways to be alike "
-        f"({', '.join(mixed).replace('_', ' ')}): people above a level are told in tens, and were "
-        f"not held against the classes. A reader who knows every chance of this scenario may "
-        f"narrow some counts that are marked under 10.",
+    ladders = {n.replace("_", " "): telling.ladder(result.risk(n)) for n in result.measures}
+    between = [name for name, ladder in ladders.items() if isinstance(ladder, Enclosed)]
+    said = [
+        f"Risks that hang on more than a class, such as on who is unique in the population "
+        f"({', '.join(between)}): how many people are above a level is told as far as the classes "
+        f"say it, from where each risk is the least that its class leaves to where it is the most, "
+        f"and the mean in steps of {STEP} / people, or of {PART}, besides. A reader who knows "
+        f"every chance could hold finer counts against the classes; the custodian's own copy has "
+        f"them."
+    ]  # fmt: skip
+    not_told = [name for name, ladder in ladders.items() if ladder.is_kept_back]
+    none = [
+        f"Of {', '.join(not_told)} the mean alone is told, in such steps: it follows from no class."
     ]
+    return [*(said if between else []), *(none if not_told else [])]
 
 
 def _cells(check: CrossCheck) -> Shown:

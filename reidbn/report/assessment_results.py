@@ -20,11 +20,12 @@ from reidbn.release.counts import BASE, Tens, down
 from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import sure_in_words
+from reidbn.report.counting import NOT_TOLD, in_words
 from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown, bars, telling_of, told_how
 from reidbn.report.style import titled
-from reidbn.report.summary import UNDER_CHANCES, Summary, told_left_out
-from reidbn.report.telling import NOT_TOLD, Telling, in_words
+from reidbn.report.summary import Summary, told_left_out, told_not
+from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Rule, judge, risk_told, tells_changes, written_alike
 from reidbn.report.words import one_in, per_cent
 from reidbn.written import counted
@@ -138,7 +139,7 @@ def results(
     result: Assessment, worst: Assessment | None, summary: Summary, telling: Telling
 ) -> Section:
     """Distribution by route, counts above levels, worst case beside scenario, subgroups."""
-    if telling.by_chance:
+    if telling.kept_back:
         return _in_its_place(worst, summary, telling)
     text = []
     parts = [_bands(result, telling)]
@@ -179,7 +180,7 @@ def _before_the_odds(result: Assessment) -> list[str]:
 
 def _in_its_place(worst: Assessment | None, summary: Summary, telling: Telling) -> Section:
     """Under chances the means, and the worst case, which follows from the classes."""
-    text, sure = [f"{UNDER_CHANCES}."], telling.of_classes
+    text, sure = [f"{told_not(telling)}."], telling.of_classes
     shown = [means_by_route(summary.result, telling)]
     text += [f"{summary.untold[:1].upper()}{summary.untold[1:]}."] if summary.untold else []
     if worst is None:
@@ -428,8 +429,11 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
     for name, option in options.items():
         judged, (risk, tied) = judge(option, rule), risk_told(option)
         notes.append(tied)
-        kept_back = not telling.custodian and telling_of(option).by_chance
-        own = replace(telling, by_chance=kept_back)  # of two, one may have chances
+        own = telling
+        if not telling.custodian:  # of two, one may have chances
+            found = telling_of(option)
+            own = replace(telling, kept_back=found.kept_back, enclosed=found.enclosed)
+        kept_back = bool(own.kept_back)
         count = judged.told_beyond(own)
         loss = information_lost(first, option, telling)
         no_loss = information_lost(first, option) is None

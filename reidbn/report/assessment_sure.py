@@ -10,8 +10,9 @@ from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.readings import is_estimated
 from reidbn.attacks.routes.structured import StructuredPopulation
+from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Shown
-from reidbn.report.telling import NOT_TOLD, Telling
+from reidbn.report.telling import Telling
 from reidbn.report.words import one_in
 from reidbn.whatif.scattered import ScatteredPoints, asked_at
 from reidbn.whatif.sensitivity import spans
@@ -130,7 +131,7 @@ def intervals(result: Assessment, telling: Telling) -> dict[str, tuple[float, fl
 def _ends(parts: dict[str, Array], telling: Telling) -> dict[str, float | None]:
     of = ("low", "high") if telling.custodian else ("low", "high", "mean")
     told = [ends for ends in (telling.mean_ends(parts[part]) for part in of) if ends is not None]
-    if telling.by_chance or len(told) < len(of):
+    if telling.kept_back or len(told) < len(of):
         return {"low": None, "high": None}
     return {"low": min(low for low, _ in told), "high": max(high for _, high in told)}
 

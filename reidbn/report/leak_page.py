@@ -7,9 +7,10 @@ import numpy as np
 from reidbn.attacks.leak.result import Leak
 from reidbn.attacks.routes.assessment import THRESHOLDS
 from reidbn.report import assessment_figures as figures
+from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled
-from reidbn.report.telling import FEWEST, NOT_TOLD, Telling
+from reidbn.report.telling import FEWEST, Telling
 
 
 def sections(result: Leak, telling: Telling) -> list[Section]:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from reidbn.above import is_above
 from reidbn.attacks.linkage.looked_into import Bin, acted_in_bins, by_fact
 from reidbn.attacks.linkage.result import Linkage
+from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import BLUE, LINE, WIDE, blank, end_labels, ramp, titled
-from reidbn.report.telling import NOT_TOLD, Telling
+from reidbn.report.telling import Telling
 from reidbn.written import counted
 
 if TYPE_CHECKING:

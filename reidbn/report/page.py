@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.attacks.linkage.columns import rows_of
+from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import described, typed
 from reidbn.differing import MARKS, OF_PERSONS, OF_THE_TABLE
 from reidbn.errors import UsageError
@@ -26,6 +27,7 @@ from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, NOT_BESIDE, PART, STEP, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
+from reidbn.report.counting import OWN_COPY
 from reidbn.report.style import (
     BLUE,
     KINDS,
@@ -39,7 +41,7 @@ from reidbn.report.style import (
     svg_of,
     titled,
 )
-from reidbn.report.telling import FEWEST, OWN_COPY, Telling
+from reidbn.report.telling import FEWEST, Telling
 from reidbn.report.unseen import KINDS as ASKED
 from reidbn.report.unseen import NOBODY, ONE_TABLE, not_looked_at
 from reidbn.written import capital
@@ -235,8 +237,9 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     known = getattr(result, "known_classes", None)
     if known is not None and not np.array_equal(known, found[0].sizes):
         found.append(Alike(known, without=NOT_BESIDE))
-    of_risks = result.kind == "Assessment"
-    return Telling(classes=tuple(found), by_chance=of_risks and known is None, of_risks=of_risks)
+    if not isinstance(result, Assessment):
+        return Telling(classes=tuple(found))
+    return Telling(False, tuple(found), result._hangs_on_more, True, result._enclosed())
 
 
 @typed
@@ -345,8 +348,14 @@ def how_told(telling: Telling) -> str:
     """How counts, and what is worked out from them, are told."""
     if telling.custodian:
         return "The custodian's own copy: every number is exact. It may not leave the house."
-    under = f"A mean under chances is told in steps of {STEP} / people, or of {PART}. "
-    chances = under if telling.by_chance else ""
+    steps = f"in steps of {STEP} / people, or of {PART}"
+    more = (
+        f"The mean of risks that follow from no class is told {steps}. "
+        if telling.kept_back
+        else f"A mean that follows from no class is told {steps} besides. "
+        if telling.enclosed
+        else ""
+    )
     return (
         f"Counts are told in tens, rounded down: 20 is 20 to 29, and under {BASE} is 0 to "
         f"{BASE - 1}. Between two levels stands the difference of two such counts, from its least "
@@ -356,7 +365,7 @@ def how_told(telling: Telling) -> str:
         f"leave, in steps of {BASE} / people, and of fewer than {FEWEST} people not at all, and of "
         f"a maximum a level that fewer than {BASE} people exceed. Under {BASE} may be nobody, and "
         f"is told as nobody or 0 only where a verdict says so: of the same people one row can "
-        f"therefore say 0 %, the next a bound and a third a level above them. {chances}"
+        f"therefore say 0 %, the next a bound and a third a level above them. {more}"
         f"The custodian's own copy has the exact numbers."
     )
 
@@ -513,18 +522,17 @@ def write_plot(result: Result, path: str | Path, *, custodian: bool = False) -> 
     ending(path, KINDS)
     telling = telling_of(result, custodian=custodian)
     drawn = next(_figures(result, telling), None)
-    if drawn is None and telling.by_chance:
-        raise UsageError(
-            _KEPT_BACK.format("custodian=True"), in_shell=_KEPT_BACK.format("--custodian")
-        )
+    if drawn is None and telling.kept_back:
+        said = f"{telling.kept_back}; {_NO_PICTURE}"
+        raise UsageError(said.format("custodian=True"), in_shell=said.format("--custodian"))
     if drawn is None:
         raise UsageError(f"this {result.kind} has no picture")
     return save(drawn, path, of_people=custodian)
 
 
-_KEPT_BACK = (
-    "what is known is known with chances, and no picture of such risks leaves the house: the "
-    "custodian's own copy has it ({}), and so has the worst case, where all is known for sure"
+_NO_PICTURE = (
+    "no picture of such risks leaves the house: the custodian's own copy has one ({}), and so has "
+    "the worst case, where all is known for sure and nothing is given"
 )
 
 

@@ -13,9 +13,10 @@ from reidbn.population.curve import uniqueness_curve
 from reidbn.population.pitman import PitmanFit
 from reidbn.population.result import Uniqueness
 from reidbn.population.structured import StructuredFit
+from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Section, Shown, bars, ends_in_words
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, WIDE, blank, names_on_lines, titled
-from reidbn.report.telling import NOT_TOLD, Telling
+from reidbn.report.telling import Telling
 from reidbn.result import Measure
 
 if TYPE_CHECKING:

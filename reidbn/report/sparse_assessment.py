@@ -16,6 +16,7 @@ from reidbn.attacks.routes.assessment import Assessment
 from reidbn.errors import UsageError
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
+from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import (
     PLAIN,
     SAFE,
@@ -30,7 +31,7 @@ from reidbn.report.page import (
     stands_on,
     telling_of,
 )
-from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, RiskLimit
 from reidbn.report.thresholds import threshold as limit_of
 

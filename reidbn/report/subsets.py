@@ -16,9 +16,10 @@ from reidbn.errors import UsageError
 from reidbn.microdata.candidates import Candidates
 from reidbn.microdata.suda import Suda
 from reidbn.release.counts import BASE, down
+from reidbn.report.counting import in_words
 from reidbn.report.page import Section, Shown, bars
 from reidbn.report.style import BLUE, INK, blank, said_below, titled
-from reidbn.report.telling import Telling, in_words
+from reidbn.report.telling import Telling
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,9 @@ from reidbn.inference.crosscheck import TOLERANCE, CrossCheck
 from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, PART, STEP, told_number
 from reidbn.report.assessment_sure import fit_status, how_sure_of
+from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import numbers_of
-from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
 from reidbn.report.words import people, per_cent
 from reidbn.result import highest_of, mean_of
@@ -125,7 +126,7 @@ class Summary:
             f"Against the attack {inputs.attack.name} under the scenario "
             f"{told_name(inputs.scenario)}{posed}"
         )
-        highest = "" if telling.by_chance else f", {telling.all_but_a_few(risk)}"
+        highest = "" if telling.kept_back else f", {telling.all_but_a_few(risk)}"
         return (
             f"{against} the average person's overall risk is "
             f"{telling.mean_in_words(risk)}{highest}; {self.stands_on}."
@@ -156,7 +157,7 @@ class Summary:
                 name: {
                     key: told_number(
                         ends[1]
-                        if ends[0] == ends[1] or (key[0] != "q" and not telling.by_chance)
+                        if ends[0] == ends[1] or (key[0] != "q" and not telling.kept_back)
                         else None,
                         ends,
                         m.unit,
@@ -212,7 +213,7 @@ class Summary:
     def _attributes(self, telling: Telling) -> list[dict[str, Any]]:
         """What each adds; outwards at most, since parts of a whole told finer tell more of it."""
         found: list[dict[str, Any]] = []
-        for label, values in () if telling.by_chance else self.contributions:
+        for label, values in () if telling.kept_back else self.contributions:
             most = telling.rough(values)
             value = most if telling.custodian else None
             adds = told_number(value, (value, most), ADDED)
@@ -334,19 +335,17 @@ class Summary:
     __repr__ = __str__
 
 
-UNDER_CHANCES = (
-    "What is known is known with chances, and a risk is then a mean over several ways to be alike: "
-    "it follows from no class, and a reader who knows every chance could hold what is told of it "
-    f"against the classes. Of such risks the mean is told, in steps of {STEP} / people, or of "
-    f"{PART} where that is more (of fewer than {STEP + BASE} people not at all), and nothing else: "
-    "not how many people are above a level, nor what each attribute and each assumption adds. The "
-    "custodian's own copy has it all"
-)
-
-
 def told_not(telling: Telling) -> str:
     """Why nothing that is made of the risks is told; empty where it is."""
-    return UNDER_CHANCES if telling.by_chance else ""
+    if not telling.kept_back:
+        return ""
+    return (
+        f"{telling.kept_back}: it follows from no class, and a reader who knows every chance could "
+        f"hold what is told of it against the classes. Of such risks the mean is told, in steps of "
+        f"{STEP} / people, or of {PART} where that is more (of fewer than {STEP + BASE} people not "
+        f"at all), and nothing else: not how many people are above a level, nor what each "
+        f"attribute and each assumption adds. The custodian's own copy has it all"
+    )
 
 
 def left_out(people: People) -> int | None:

@@ -9,15 +9,15 @@ C(t) people above a level t, the mean lies between
     sum over levels of (t_next - t) C_low(t_next) / n_high  and  ... C_high(t) / n_low        (1)
 
 which ten people at the highest level set apart, at least; both ends are told in steps of ten
-people, 10 / n, the first rounded down and the second up; under chances in steps of a hundred, by
-the sum alone.  Fewer than 100 people have no mean.  Of a maximum a level is told that fewer than
-ten people exceed; that nobody exceeds a limit is said by the verdict alone.
+people, 10 / n, the first rounded down and the second up.  Fewer than 100 people have no mean.  Of
+risks that follow from no class the mean is told in steps of a hundred people, by the sum alone, and
+how many are above a level as far as the classes say it: between those who are where each risk is
+the least that its class leaves, and those who are where it is the most.  Of a maximum a level is
+told that fewer than ten people exceed; that nobody exceeds a limit is said by the verdict alone.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, floor, log2, log10
 from typing import TYPE_CHECKING, Any
@@ -30,9 +30,8 @@ from reidbn.release.counts import (
     BASE,
     Above,
     Alike,
+    Enclosed,
     Tens,
-    bands,
-    between,
     down,
     mean_in_steps,
     outwards,
@@ -40,222 +39,51 @@ from reidbn.release.counts import (
     told,
     told_number,
 )
-from reidbn.report.words import about, one_in, people
+from reidbn.report.counting import NOT_TOLD, UNDER, Array, Counting
+from reidbn.report.words import about, one_in
 from reidbn.result import SHARE
-from reidbn.written import agree, plural, tiny
+from reidbn.written import tiny
 
 if TYPE_CHECKING:
     from reidbn.result import Measure
 
 FEWEST = 100  # people for a mean that leaves the house
-NOT_TOLD = "not told"
 _between = "{:,.10g} to {:,.10g}".format
-UNDER = f"under {BASE}"
-_PER_CENT = re.compile(r"\b\d{1,2} ?%")  # too few figures to work a count out from
-_OF_PEOPLE = re.compile(r"(\d[\d,]*) (people|person|individual|record)s?\b")
-IN_THE_HOUSE = "further remarks, with counts, are in the custodian's own copy"
-OWN_COPY = (
-    "The custodian's own copy, with exact counts and values; a report that leaves the house rounds "
-    "them."
-)
-Array = NDArray[np.float64]
 LEVELS = tuple(
     sorted({*(float(f"{m}e-{e}") for e in range(1, 10) for m in (1, 2, 5)), 0.09, 0.33, 1.0})
 )
 
 
 @dataclass(frozen=True)
-class Telling:
+class Telling(Counting):
     """The custodian's own copy, or one that may leave the house."""
 
-    custodian: bool = False
     classes: tuple[Alike, ...] = field(default=(), compare=False, repr=False)
     """In which classes people stand: what follows from them is counted by class size."""
-    by_chance: bool = False
-    """Risks are means over nested classes: their mean alone is told, in steps of 100 people."""
-    of_risks: bool = False  # of which a mean that follows from no class is told in such steps, too
+    kept_back: str = ""
+    """Why of risks the mean alone is told, in steps of 100 people; empty where more is."""
+    of_risks: bool = False
+    """Of what follows from no class the same is told: whoever knows all else could work it out."""
+    enclosed: tuple[tuple[Array, Array, Array], ...] = field(default=(), compare=False, repr=False)
+    """Risks that follow from no class, each with the least and the most that the classes leave."""
 
     @property
     def of_classes(self) -> Telling:
         """How what follows from the classes alone is told, whatever is known of them."""
-        return replace(self, by_chance=False)
-
-    # -- counts ----------------------------------------------------------------------------
-
-    def count(self, count: int | Tens) -> int | list[int] | None:
-        """A count; None is a suppressed one, that may be none; two are from so many to so many."""
-        if isinstance(count, Tens):
-            if count.is_few:
-                return None if count.high else 0
-            return count.low if count.is_ten else list(count)
-        return count if self.custodian else self.count(told(count))
-
-    def count_number(self, count: int | Tens) -> dict[str, Any]:
-        """A count as every JSON has a number.
-
-        >>> Telling().count_number(2114)["at_most"], Telling().count_number(Tens(30, 59))["value"]
-        (2119, None)
-        """
-        if not isinstance(count, Tens) and self.custodian:
-            return told_number(int(count), (int(count),) * 2, "people")
-        ends = count if isinstance(count, Tens) else told(count)
-        found = self.count(ends)
-        return told_number(found if isinstance(found, int) else None, ends, "people")
-
-    def counted(self, count: int | Tens) -> str:
-        """The same in words.
-
-        >>> Telling().counted(2114), Telling().counted(3), Telling(custodian=True).counted(3)
-        ('2,110', 'under 10', '3')
-        >>> Telling().counted(Tens(30, 59))
-        '30 to 59'
-        """
-        return in_words(self.count(count))
-
-    def of(self, count: int | Tens, total: int) -> str:
-        """So many of all people, with the share; nobody and everybody are told as nearly so.
-
-        >>> Telling().of(566, 789), Telling().of(788, 789)
-        ('560 of 780 people (70.9 % to 73 %)', 'all but under 10 of 780 people')
-        """
-        if not isinstance(count, Tens):
-            if self.custodian:
-                return people(count, total)
-            count = told(count)
-        whole = down(total)
-        if not count.high:  # as a verdict says
-            return "nobody"
-        if count.is_few:
-            return f"{UNDER} of {whole:,} people" if whole else f"{UNDER} people"
-        if _all_but_few(count, total):
-            return f"all but {UNDER} of {whole:,} people"
-        if count.is_ten:
-            return f"{count.low:,} of {whole:,} people ({self.share(count, total)})"
-        if count.high >= whole and not count.low:
-            return f"{NOT_TOLD} how many of {whole:,} people"
-        if count.high >= whole:
-            return f"at least {count.low:,} of {whole:,} people"
-        return f"{self.counted(count)} of {whole:,} people"
-
-    def rest(self, count: int, total: int) -> int | Tens:
-        """All people but so many, by the counts that are told."""
-        return total - count if self.custodian else between(told(count), told(total))
-
-    def at_least(self, count: int) -> str:
-        """A count from below alone: of groups that hold each other, which a whole is made of.
-
-        >>> Telling().at_least(2114), Telling().at_least(3), Telling(custodian=True).at_least(3)
-        ('at least 2,110', 'not told', '3')
-        """
-        if self.custodian or not down(count):
-            return f"{count:,}" if self.custodian else NOT_TOLD
-        return f"at least {down(count):,}"
-
-    def share_at_least(self, count: int, total: int) -> str:
-        """The same as a share; of all people, who may be nine more than are told."""
-        if self.custodian or not down(count):
-            return self.share(count, total) if self.custodian else NOT_TOLD
-        return f"at least {100 * down(count) / (down(total) + BASE):.3g} %"
-
-    def verb(self, count: int, one: str, many: str) -> str:
-        """The verb of a count; outwards it does not tell that it is one."""
-        return agree(count, one, many) if self.custodian else many
-
-    def share(self, count: int | Tens, total: int, *, rest: bool = False) -> str:
-        """A share of all people, made of the counts that are told.
-
-        rest: a count of those whom another one leaves of the very same people; where a count that
-        is told from so many to so many is the least, there may be nine people more of all.
-
-        >>> Telling().share(Tens(20, 39), 37), Telling().share(Tens(24, 39), 37, rest=True)
-        ('51.2 % to 100 %', '80 % to 100 %')
-        >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(4000, 4000)
-        ('9.97 % to 10.3 %', 'below 0.25 %', 'above 99.7 %')
-        """
-        if not isinstance(count, Tens):
-            if self.custodian:
-                return f"{100 * count / total:.3g} %"
-            count = told(count)
-        ends = self._share_ends(count, total)
-        if ends is None:
-            return "-"
-        if not count.low and count.high > down(total) > 0:
-            return NOT_TOLD
-        if not rest and not count.is_ten:
-            ends = count.low / (down(total) + BASE - 1), ends[1]
-        near = {f"{end:.3g}" for end in ends}
-        if not count.is_few and (len(near) > 1 or "1" in near):
-            ends = outwards(*ends)
-        low, high = (f"{100 * end:.3g} %" for end in ends)
-        if count.is_few:
-            return f"below {high}" if count.high else high
-        if _all_but_few(count, total):
-            return f"above {low}"
-        return low if low == high else f"{low} to {high}"
-
-    def _share_ends(self, count: int | Tens, total: int) -> tuple[float, float] | None:
-        """Between what shares of all people a count lies, as both are told."""
-        count, whole = count if isinstance(count, Tens) else told(count), down(total)
-        if not whole:
-            return None
-        if count.is_few:
-            return 0.0, BASE / whole * bool(count.high)
-        if _all_but_few(count, total):
-            return 1 - BASE / whole, 1.0
-        if count.is_ten:
-            return count.low / told(total).high, min(count.high / whole, 1.0)
-        return min(count.low / whole, 1.0), min((count.high + 1) / whole, 1.0)
-
-    def population(self, number: float, people: int, *, is_whole: bool) -> float:
-        """A population; one without those for whom suppressed people stood would count these."""
-        if self.custodian or is_whole:
-            return number
-        return three_digits(number / people * max(down(people), BASE))
-
-    def bands(self, counts: Sequence[int]) -> list[int | list[int] | None]:
-        """Counts of the bands of a whole, the riskiest first; None is a suppressed one.
-
-        >>> Telling().bands([3, 14, 395]), Telling(custodian=True).bands([3, 14, 395])
-        ([None, [1, 19], [391, 409]], [3, 14, 395])
-        """
-        if self.custodian:
-            return [int(c) for c in counts]
-        return self.in_bands([told(int(c)) for c in np.cumsum(counts)])
-
-    def in_chain(self, counts: Sequence[int]) -> list[int | Tens]:
-        """Counts of parts of a whole, none of them few, by differences of what is summed up.
-
-        >>> Telling().in_chain([114, 44, 12])
-        [Tens(low=110, high=119), Tens(low=31, high=49), Tens(low=11, high=29)]
-        """
-        if self.custodian:
-            return list(counts)
-        return list(bands([told(int(c)) for c in np.cumsum(counts)]))
-
-    def in_bands(self, cumulative: Sequence[Tens]) -> list[int | list[int] | None]:
-        """The same of cumulative counts as they are told."""
-        return [self.count(band) for band in bands(cumulative)]
-
-    def portion(self, count: float | Tens, total: int) -> float:
-        """A share as a number, for a picture and the table under it."""
-        if isinstance(count, Tens):
-            return float(min(1.0, count.low / max(down(total), BASE)))
-        if self.custodian:
-            return count / total
-        return self.portion(told(round(count)), total)
-
-    def portions(self, counts: NDArray[np.int64]) -> Array:
-        """Shares of the bands of a whole: what lies below each edge is rounded, so they add up."""
-        below = np.cumsum(counts)
-        if not self.custodian:
-            below = down(below)
-        return np.asarray(np.diff(below, prepend=0) / max(1, int(below[-1])))
+        return replace(self, kept_back="")
 
     # -- levels of a value per person ------------------------------------------------------
 
-    def ladder(self, values: Array) -> Above:
+    def ladder(self, values: Array) -> Above | Enclosed:
         """How many people are above each level, as it is told outwards."""
-        return Above(np.asarray(values, dtype=np.float64), self.classes, self.by_chance)
+        own = Above(np.asarray(values, dtype=np.float64), self.classes, bool(self.kept_back))
+        if own.is_kept_back or not self.of_risks:
+            return own
+        for risk, *both in self.enclosed:
+            if risk is values or np.array_equal(risk, values):
+                found = Enclosed(*(Above(ends, self.classes) for ends in both))
+                return found if found.follows else replace(own, is_kept_back=True)
+        return own if own.is_by_class else replace(own, is_kept_back=True)
 
     def above(self, values: Array, level: float) -> int | Tens:
         """How many people are above a level."""
@@ -298,12 +126,15 @@ class Telling:
         if len(values) < FEWEST or least < -1 or most > 1:
             return None
         ladder = self.ladder(values)
-        if self.by_chance or (self.of_risks and least >= 0 and not ladder.is_by_class):
+        if ladder.is_kept_back:
             return mean_in_steps(values)
         low, high = ladder.mean()
         step = BASE / down(len(values))
         ends = floor(low / step + 1e-9) * step, min(ceil(high / step - 1e-9) * step, 1.0)
-        return outwards(*ends)
+        steps = None if isinstance(ladder, Above) else mean_in_steps(values)
+        return outwards(
+            *(ends if steps is None else (max(ends[0], steps[0]), min(ends[1], steps[1])))
+        )
 
     def mean_in_words(self, values: Array, *, rest: bool = False) -> str:
         """The mean beside its everyday form; outwards between what numbers it lies."""
@@ -312,7 +143,7 @@ class Telling:
         ends = self.mean_ends(values, rest=rest)
         if ends is None:
             return NOT_TOLD
-        return (about if self.by_chance else _between)(*ends)
+        return (about if self.kept_back else _between)(*ends)
 
     def mean_in_short(self, values: Array, *, rest: bool = False) -> str:
         """The mean as a number alone."""
@@ -334,7 +165,7 @@ class Telling:
         """The same as a number."""
         if self.custodian:
             return float(values.mean())
-        ends = None if self.by_chance else self.mean_ends(values)
+        ends = None if self.kept_back else self.mean_ends(values)
         return None if ends is None else _edge(ends[1])
 
     def quantile_ends(self, values: Array, q: float) -> tuple[float, float]:
@@ -383,7 +214,7 @@ class Telling:
         found = self.quantile_ends(values, q)[1]
         if not self.custodian and (1 - q) * down(len(values)) + 1e-9 < BASE - 1:
             return f"{NOT_TOLD}: {UNDER} people may be above it"
-        if self.by_chance:
+        if self.kept_back:
             return NOT_TOLD
         return one_in(found) if self.custodian or found == 0 else f"up to {found:g}"
 
@@ -394,7 +225,7 @@ class Telling:
 
     def highest_in_short(self, values: Array) -> str:
         """The same for a column that says how it is told."""
-        if self.by_chance:
+        if self.kept_back:
             return NOT_TOLD
         found = self.highest(values)
         return one_in(found) if self.custodian else f"up to {found:g}"
@@ -529,38 +360,6 @@ class Telling:
             return f"{100 * ends[0]:.3g} % to {100 * ends[1]:.3g} %"
         return f"{ends[0]:,.10g} to {ends[1]:,.10g}"
 
-    def rounded(self, text: str) -> str:
-        """A text whose numbers of people are rounded outwards."""
-        if self.custodian:
-            return text
-
-        def tens(found: re.Match[str]) -> str:
-            one = "person" if found[2] == "people" else found[2]
-            return f"{self.counted(int(found[1].replace(',', '')))} {plural(one)}"
-
-        return _OF_PEOPLE.sub(tens, text)
-
-    def noted(self, remark: str) -> str:
-        """A remark; outwards its numbers of people rounded.
-
-        Empty where it holds others, and of a few people: said at all it would tell of some.
-
-        >>> Telling().noted("2,114 records left out"), Telling().noted("3 people left out")
-        ('2,110 records left out', '')
-        """
-        if self.custodian:
-            return remark
-        if any(int(found[1].replace(",", "")) < BASE for found in _OF_PEOPLE.finditer(remark)):
-            return ""
-        rest = _PER_CENT.sub("", _OF_PEOPLE.sub("", remark))
-        return "" if re.search(r"\d", rest) else self.rounded(remark)
-
-    def notes(self, remarks: Sequence[str]) -> list[str]:
-        """Those remarks that may be told, and a word where there are others."""
-        told = [self.noted(remark) for remark in remarks]
-        more = [] if all(told) else [IN_THE_HOUSE]
-        return [*filter(None, told), *more]
-
     def lost(self, share: float, bits: float, count: int) -> float | None:
         """Information lost, as a share of so many bits of so many people.
 
@@ -579,10 +378,6 @@ class Telling:
         return "highest" if self.custodian else "all but a few"
 
 
-def _all_but_few(count: Tens, total: int) -> bool:
-    return count.low == down(total) or count == between(told(0), told(total))
-
-
 def _edge(value: float) -> float:
     """The upper edge of the band of a value."""
     if value <= 0:
@@ -591,10 +386,3 @@ def _edge(value: float) -> float:
         ten = 10.0 ** floor(log10(value))
         return next(ten * level for level in (1, 2, 5, 10) if not is_above(value, ten * level))
     return next(level for level in LEVELS if not is_above(value, level))
-
-
-def in_words(count: int | list[int] | None) -> str:
-    """A count as it is told."""
-    if isinstance(count, list):
-        return f"{count[0]:,} to {count[1]:,}"
-    return UNDER if count is None else f"{count:,}"

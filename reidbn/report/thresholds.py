@@ -33,7 +33,8 @@ from reidbn.inference.worst import OF_TIED, worst_answers
 from reidbn.microdata.table import People
 from reidbn.release.counts import Tens, down
 from reidbn.release.proof import mean_keeps
-from reidbn.report.telling import NOT_TOLD, Telling
+from reidbn.report.counting import NOT_TOLD
+from reidbn.report.telling import Telling
 from reidbn.written import agree, read_exact
 
 NOT_LEGAL_ADVICE = "A precedent, not legal advice."
@@ -43,8 +44,8 @@ RELEASES = (PUBLIC, CONTROLLED)
 CLASSES = "1/class"  # the measure of every precedent
 OWN = "your own limit"
 KEPT_BACK = (
-    "Whether the mean keeps the limit does not follow from the counts that leave the house, and "
-    "would tell more than they do; the custodian's own copy says it."
+    "Whether {} does not follow from the counts that leave the house, and would tell more than "
+    "they do; the custodian's own copy says it."
 )
 LISTED = "reidbn thresholds says for which release each is, and what it asks"
 
@@ -343,8 +344,14 @@ class Judged:
 
         Whether a mean keeps a limit says how many classes there are at most.  Outwards that is said
         where it follows from what is told of them anyhow; what is left is whether one is unique.
+        Whether anybody's risk is above one is said as far as it follows from the classes.
         """
-        if telling.custodian or self.rule.is_public or self.mean_keeps(telling):
+        if telling.custodian:
+            return self.passes
+        if self.rule.is_public and self.risk is not None:
+            beyond = telling.ladder(self.risk).anybody(self.rule.limit.value)
+            return None if beyond is None else not beyond
+        if self.rule.is_public or self.mean_keeps(telling):
             return self.passes
         fails = self.mean_keeps(telling) is False or telling.by_size(self.sizes).at(1).low
         return False if fails else None
@@ -363,13 +370,14 @@ class Judged:
         told = self.told_passes(telling)
         return NOT_TOLD if told is None else "passes" if told else "does not pass"
 
-    def told_alike(self, telling: Telling) -> int:
-        """The largest class of which the verdict says that somebody, or nobody, is in one."""
+    def told_alike(self, telling: Telling) -> list[tuple[int, bool]]:
+        """The largest classes of which the verdict says that somebody, or nobody, is in one."""
         if not self.rule.is_public:
-            return 1 if self.mean_keeps(telling) else 0
+            return [(1 if self.mean_keeps(telling) else 0, self.passes)]
         if self.risk is None:
-            return self.rule.limit.k - 1
-        return telling.ladder(self.risk).last_above(self.rule.limit.value)
+            return [(self.rule.limit.k - 1, self.passes)]
+        ends, level = telling.ladder(self.risk).ends, self.rule.limit.value
+        return [(one.last_above(level), not is_above(one.values, level).any()) for one in ends]
 
     def telling(self, telling: Telling) -> Telling:
         """How its values are told: a rule on classes is about these, whatever is known."""
@@ -396,7 +404,8 @@ class Judged:
         rule, total, told = self.rule, len(self.sizes), self.told_passes(telling)
         said = {True: "Passes", False: "Does not pass", None: "It is not told whether this passes"}
         posed = f", {self.posed}" if self.posed else ""
-        end = f". {KEPT_BACK}" if told is None else "."
+        of = "everybody's risk keeps the limit" if rule.is_public else "the mean keeps the limit"
+        end = f". {KEPT_BACK.format(of)}" if told is None else "."
         return f"{said[told]} the rule for {rule.title}{posed}: {self._found(telling, total)}{end}"
 
     def _found(self, telling: Telling, total: int) -> str:

@@ -476,6 +476,22 @@ class Assessment(Result):
             return None
         return self.groups.seen(rows_of(self.table).as_written()).class_sizes(self._all_known)
 
+    _enclosed = late("reidbn.attacks.routes.enclosed:enclosed")
+
+    @property
+    def _hangs_on_more(self) -> str:
+        """Why risks are no matter of one class of a person; empty where they are."""
+        if self.known_classes is None:
+            return (
+                "What is known is known with chances, and a risk is then a mean over several ways "
+                "to be alike"
+            )
+        if self.inputs.learnt:
+            return "Something is given, and a risk then hangs on how likely that is of each person"
+        if self.inputs.subject:
+            return "Columns of the call's own tell people of one class apart"
+        return ""
+
     @property
     def _all_known(self) -> Sequence[str]:
         """The columns of all groups, or of which these are made."""

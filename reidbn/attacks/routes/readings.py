@@ -177,7 +177,7 @@ class PopulationUncertainty:
             )
         query = self.result.questions.get(measure)
         alone = query is not None and not query.given
-        if query is None or not (alone and _asks_the_population(self.result, query, only=P_UNIQUE)):
+        if query is None or not (alone and asks_the_population(self.result, query, only=P_UNIQUE)):
             raise UsageError(
                 f"{measure} does not ask who is unique in the population alone, and the interval "
                 "of a share knows of nothing else: ask it of such a measure"
@@ -410,7 +410,7 @@ def _risks(
     """Every measure that depends on the population, or those asked, at one end."""
     match = asked is None and MATCH in result.risks
     if asked is None:
-        asked = {m: q for m, q in result.questions.items() if _asks_the_population(result, q)}
+        asked = {m: q for m, q in result.questions.items() if asks_the_population(result, q)}
     if are_many(result.classes):
         found = _summed(result, fits, asked, match=match)
         if found is not None:
@@ -458,7 +458,7 @@ def _estimated(result: Assessment) -> tuple[str, ...]:
     return on_population(result.attack, result.subject_table.given)
 
 
-def _asks_the_population(result: Assessment, query: Query, *, only: str = "") -> bool:
+def asks_the_population(result: Assessment, query: Query, *, only: str = "") -> bool:
     """Whether the question rests on the population, or on `only` one column of its model."""
     attack, columns = result.attack, {f"@{name}" for name in _estimated(result)}
     named = attack.upstream([*query.targets, *query.given], cut=query.do)
