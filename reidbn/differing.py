@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -47,7 +47,8 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
     """In what two results differ beside their numbers, in words; from what their JSON says."""
     first, second = (dict(content.get("provenance") or {}) for content in (one, two))
     found = {}
-    if (first.get("scenario"), second.get("scenario")) != (None, None):
+    alike = _knows_the_same(one, two, first, second)
+    if not alike and (first.get("scenario"), second.get("scenario")) != (None, None):
         pair = [
             (made.get("scenario"), made.get("scenario_fingerprint")) for made in (first, second)
         ]
@@ -60,8 +61,10 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
     found |= _of_settings(first, second)
     found |= _of_the_records(one, two, first, second)
     found |= {
-        name: words for name, (mark, words) in MARKS.items() if first.get(mark) != second.get(mark)
-    }
+        name: words for name, (mark, words) in MARKS.items()
+        if first.get(mark) != second.get(mark)
+        and (name != "of each person" or _each_apart(one, two, first, second))
+    }  # fmt: skip
     questions = [content.get("question") for content in (one, two)]
     same = one.get("asked", questions[0]) == two.get("asked", questions[1])
     if not same and questions[0] == questions[1]:
@@ -79,13 +82,37 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
         found |= _apart(key.replace("_", " "), first[key], second[key])
     found |= _apart("release", one.get("release"), two.get("release"))
     _say_of_what_is_known(found, one, two)
-    explained = {*found} - {*OF_WHOM, "known", "of each person"} and first.get("parameters")
-    if not same and questions[0] != questions[1] and not explained:
+    if not same and questions[0] != questions[1] and not (alike or _explained(found, one, two)):
         found["question"] = f"another question: {questions[0]} | {questions[1]}"
     hidden = [mark for mark in one.get("not_told", ()) if mark in two.get("not_told", ())]
     if same and hidden:
         found["not told"] = f"{UNTOLD}: {', '.join(_HIDDEN.get(m, MARKS[m][1]) for m in hidden)}"
     return found
+
+
+def _knows_the_same(
+    one: Mapping[str, Any], two: Mapping[str, Any],
+    first: Mapping[str, Any], second: Mapping[str, Any],
+) -> bool:  # fmt: skip
+    """Whether two scenarios, of whatever names, come to the same chances, one for everybody."""
+    told = [{key: said[1:] for key, said in (content.get("chances") or {}).items()}
+            for content in (one, two)]  # fmt: skip
+    made = ("attack_fingerprint", "parameters", "given", "do", "settings")
+    return (
+        bool(told[0]) and told[0] == told[1]
+        and first.get("attack_fingerprint") is not None
+        and not any(isinstance(chance, str) for chance, _ in told[0].values())
+        and all(first.get(what) == second.get(what) for what in made)
+    )  # fmt: skip
+
+
+def _explained(found: Mapping[str, str], one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
+    """Whether what was found is all in which the two questions differ."""
+    if "beside" not in one:
+        said = {*found} - {*OF_WHOM, "known", "of each person"}
+        return bool(said and "parameters" in (one.get("provenance") or {}))
+    told = one.get("chances") and two.get("chances") and {*found} - {*OF_WHOM}
+    return bool(told and one["beside"] == two.get("beside"))
 
 
 def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
@@ -108,12 +135,66 @@ def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
     return found
 
 
-def _of_chances(one: Mapping[Any, Any], two: Mapping[Any, Any]) -> dict[str, str]:
-    """Which chances of what may be known were raised or lowered, of columns that both know."""
+OWN = "each person's own"  # in place of a chance that all share
+
+
+def chances_told(said: Iterable[tuple[Sequence[str], str, float | str]]) -> dict[str, list[Any]]:
+    """Of columns that are known together the name, the chance and which they are; what is sure
+    stands apart.
+
+    >>> chances_told([(["sex", "age"], "of g", 0.5), (["age"], "of age", 1)])
+    {'sex': ['of g', 0.5, ['sex']], 'age': ['of age', 1, ['age']]}
+    """
+    every = list(said)
+    sure = {c for columns, _, p in every if p == 1 for c in columns}
+    found: dict[str, list[Any]] = {}
+    for columns, name, p in every:
+        left = [c for c in sorted(columns) if p == 1 or c not in sure]
+        for some in [[c] for c in left] if p == 1 else [left] if left else []:
+            key = " + ".join(some)
+            if p != 1 and key in found:  # two groups of the same columns
+                p = " and ".join(sorted((str(found[key][1]), str(p))))
+            found[key] = [name, p, some]
+    return found
+
+
+def _each_apart(
+    one: Mapping[str, Any], two: Mapping[str, Any],
+    first: Mapping[str, Any], second: Mapping[str, Any],
+) -> bool:  # fmt: skip
+    """Whether numbers of each person differ beside those of columns that have them in one alone,
+    of which the chances tell.
+    """
+    each = [made.get("of_each_person") or {} for made in (first, second)]
+    own = [{c for c, told in (content.get("chances") or {}).items() if told[1] == OWN}
+           for content in (one, two)]  # fmt: skip
+    return any(
+        each[0].get(name) != each[1].get(name)
+        for name in {*each[0]} | {*each[1]}
+        if not (name in own[0] ^ own[1] and one.get("chances") and two.get("chances"))
+    )
+
+
+def _of_chances(
+    one: Mapping[str, Any], two: Mapping[str, Any], known: Sequence[set[str]], told: set[str]
+) -> dict[str, str]:
+    """Which chances of what may be known were raised or lowered, and how what both know is put
+    together; `known` are the columns of each, `told` the names of which something is said.
+    """
     found: dict[str, str] = {}
     for columns in sorted({*one} & {*two}):
-        (name, chance), (other, after) = one[columns], two[columns]
+        (name, chance, _), (other, after, _) = one[columns], two[columns]
         found |= _apart(name if chance != 1 else other, chance, after)
+    if not (one and two):
+        return found
+    for columns in sorted({*one} - {*two}):
+        name, chance, which = one[columns]
+        if chance != 0 and {*which} <= known[1] and name not in told:
+            found |= _apart(name, chance, None)
+    for columns in sorted({*two} - {*one}):
+        name, chance, which = two[columns]
+        if name not in told and chance != 0 and (chance != 1 or {*which} <= known[0]):
+            found |= _apart(name, None, chance)
     return found
 
 
@@ -125,7 +206,11 @@ def _say_of_what_is_known(
     for columns in {*first} & {*second}:  # what a chance is says more than what it was set to
         found.pop(first[columns][0], None)
         found.pop(second[columns][0], None)
-    found |= (chances := _of_chances(first, second))
+    known = [{*content.get("on", ())} for content in (one, two)]
+    every = {told[0] for told in (*first.values(), *second.values())}
+    chances = _of_chances(first, second, known, every & {*found})
+    set_anew = every & {*found}
+    found |= chances
     made = [{**c, **(c.get("provenance") or {})} for c in (one, two)]
     words = {"unknown": "unknown", "without": "without", "known columns": "on"}
     sets = [{n: {*(m.get(w) or ())} for n, w in words.items()} for m in made]
@@ -139,15 +224,11 @@ def _say_of_what_is_known(
     for what, other in combinations(words, 2):
         if what in found and apart[other] <= apart[what]:
             found.pop(other, None)
-    if any(m.get("population") is not None for m in made):
+    if any(m.get("estimated") for m in made):
         found |= {f"of {c}": f"{c}: known to nobody in both, and the population is estimated "
                   f"{'with it -> without it' if which else 'without it -> with it'}"
                   for c, which in both.items()}  # fmt: skip
-    for columns in sorted({*second} - {*first}):
-        name, chance = second[columns]
-        if "unknown" in found and columns in sets[0]["unknown"] and chance != 1:
-            found |= _apart(name, None, chance)
-    if chances or {*words, "together", "facts known"} & {*found}:
+    if chances or set_anew or {*words, "together", "facts known"} & {*found}:
         found.pop("known", None)
     if any(what.startswith((*_OF_FACTS, "features")) for what in found):
         found.pop("exactly", None)
@@ -161,7 +242,7 @@ def _to_nobody(
     """
     found: dict[str, bool] = {}
     for i, (own, other) in enumerate((sets, sets[::-1])):
-        for column in {c for c, (_, chance) in chances[i].items() if chance == 0}:
+        for column in {c for _, chance, some in chances[i].values() if chance == 0 for c in some}:
             if column in other["unknown"] - other["known columns"]:
                 own["known columns"].discard(column)
                 own["unknown"].add(column)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -213,13 +213,19 @@ class Result:
         """By which columns people are told apart, where the question names an event alone."""
         return {}
 
+    def _known(self) -> dict[str, Any]:
+        """Which columns may be known, with what chances, and what else was asked (`beside`), where
+        the question names them all.
+        """
+        return {}
+
     @property
     def identity(self) -> dict[str, Any]:
         """What `to_dict` says of it beside its numbers."""
         table, question = self.asked_of, self.question
         return {
             "question": None if question is None else str(question), "asked": self.asked,
-            **self._on(), "provenance": self.made_from,
+            **self._on(), **self._known(), "provenance": self.made_from,
             **({} if table is None else {"table": table.fingerprint, "records": table.content}),
         }  # fmt: skip
 
@@ -235,7 +241,8 @@ class Result:
         """
         each, rows = self._of_each(), self._asked_about()
         found = self.as_released
-        found |= {"of_each_person": digest(*each)} if each else {}
+        own = {name: digest(*values) for name, values in sorted(each.items())}
+        found |= {"of_each_person": own} if own else {}
         exactly = self._asked_exactly()
         found |= {"asked_fingerprint": digest(*exactly)} if exactly else {}
         if rows is not None:
@@ -243,9 +250,11 @@ class Result:
         settings = self._settings()
         return found | ({"settings": settings} if settings else {})
 
-    def _of_each(self) -> tuple[Any, ...]:
-        """What was said of each person that the question does not tell, such as own chances."""
-        return ()
+    def _of_each(self) -> Mapping[str, Sequence[Any]]:
+        """What was said of each person that the question does not tell, such as own chances, by
+        what it was said of.
+        """
+        return {}
 
     def _asked_exactly(self) -> tuple[Any, ...]:
         """What the question rounds or only names: chances that everybody shares, the columns of a

@@ -1,6 +1,7 @@
 """What names a person: one look, for columns that are read and for those that are written."""
 
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -168,11 +169,69 @@ def test_the_shell_says_once_that_rows_are_no_persons(shell, tmp_path):
     assert "--subject-id patient_id" in said
 
 
-def test_a_number_of_many_digits_names_nobody(tmp_path):
-    frame = pd.DataFrame({"fever": np.linspace(36.0, 41.0, 300), "sex": ["f", "m"] * 150})
+def long_fractions():
+    """As many digits as a program writes, some with an exponent."""
+    values = np.r_[np.linspace(36.0, 41.0, 290), np.geomspace(1e-9, 3e-5, 10)]
+    return pd.DataFrame({"fever": values, "sex": ["f", "m"] * 150})
+
+
+def read_by(kind, frame, folder):
+    """The values of the column by each reader."""
+    path = folder / f"t.{'parquet' if 'parquet' in kind else 'csv'}"
+    if kind == "decimals":
+        frame = frame.assign(fever=[Decimal(repr(value)) for value in frame.fever.tolist()])
+    elif "parquet" in kind:
+        frame.to_parquet(path)
+    elif kind != "frame":
+        frame.to_csv(path, index=False)
+    source = frame if kind in ("frame", "decimals") else path
+    if kind.endswith("duckdb"):
+        return rb.contingency(source, ["fever", "sex"], engine="duckdb").labels[0]
+    return rb.read_table(source, quasi_identifiers=["fever", "sex"]).labels("fever")
+
+
+READERS = ("frame", "decimals", "parquet", "csv", "csv by duckdb", "parquet by duckdb")
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_fractions_of_many_digits_are_numbers_by_every_reader(kind, tmp_path):
+    frame = long_fractions()
+    labels = read_by(kind, frame, tmp_path)
+    assert labels.dtype == np.float64
+    assert labels.tolist() == sorted(frame.fever.tolist())
+
+
+def test_fractions_of_many_digits_have_bands_and_name_nobody(tmp_path):
+    frame = long_fractions()
     frame.to_csv(tmp_path / "t.csv", index=False)
-    assert rb.read_table(tmp_path / "t.csv", quasi_identifiers=["fever"]).k() == 1
+    table = rb.read_table(tmp_path / "t.csv", quasi_identifiers=["fever"])
+    assert table.k() == 1
+    coarse = table.generalise({"fever": 1}, hierarchies={"fever": rb.microdata.Bands(5)})
+    assert coarse.class_sizes(["fever"]).min() > 1
+    sparse = rb.read_sparse(tmp_path / "t.csv")
+    assert "number" in str(sparse.schema[0].kind)
     frame["code"] = [f"x{value:.12f}" for value in frame.fever]
     frame.to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(rb.errors.DataError, match="a text of its own"):
         rb.read_table(tmp_path / "t.csv", quasi_identifiers=["code"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["0.30000000000000004", "0.3", "1e-05"], [1e-05, 0.3, 0.30000000000000004]),
+        (["2.50", "2.5000000000000000000", "1e+05"], [2.5, 100_000]),
+        (["36,70000000000000284", "36,5"], [36.5, 36.7]),
+        (["0.300000000000000001", "0.300000000000000002"], None),  # one float, and two numbers
+        (["1234567890123456", "2"], None),
+        (["1e5", "2"], None),
+        (["1e+999", "2"], None),
+        (["007", "2"], None),
+    ],
+)
+def test_what_is_written_as_a_number_is_one_where_no_two_become_one(texts, values, tmp_path):
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"x": texts, "y": "a"}).to_csv(path, index=False)
+    read = rb.read_table(path, quasi_identifiers=["x"]).labels("x")
+    for labels in (read, rb.contingency(path, ["x"], engine="duckdb").labels[0]):
+        assert labels.tolist() == (sorted(texts) if values is None else values)

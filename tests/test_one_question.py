@@ -392,3 +392,141 @@ def test_what_is_said_of_each_person_is_that_of_its_column(people, own):
     assert told
     assert most > 0
     assert apart(asked(aa=one, bb=other), asked(bb=other, aa=one)) == ([], pytest.approx(0))
+
+
+@pytest.mark.parametrize("function", ASKED)
+def test_lists_of_chances_in_another_order_are_one_question(people, own, function):
+    ages, sexes, races = own
+    first = ASKED[function](people, {"age": ages, "sex": sexes, "race": races})
+    same = ASKED[function](people, {"race": races, "age": ages, "sex": sexes})
+    assert apart(first, same) == ([], pytest.approx(0, abs=1e-12))
+    told, most = told_apart(
+        first, ASKED[function](people, {"race": ages, "age": sexes, "sex": races})
+    )
+    assert told
+    assert most > 0
+
+
+@pytest.mark.parametrize("function", ASKED)
+def test_without_the_only_list_nobody_has_a_chance_of_their_own(people, own, function):
+    before = ASKED[function](people, {"age": own[0], "sex": 0.5, "race": 0.25})
+    plain = ASKED[function](people, {"sex": 0.5, "race": 0.25})
+    less = rb.what_if(before, unknown="age")
+    assert "each person's own" not in str(less.question)
+    assert apart(less, plain) == ([], 0)
+    if function != "candidates":  # compared with people of their own
+        assert apart(*(rb.what_if(one, suppress=2) for one in (less, plain))) == ([], 0)
+
+
+# -- each change is said once, and nothing that is none ------------------------------------------
+
+
+LIST = np.random.default_rng(2).uniform(size=PEOPLE)
+CHANGED = [
+    ({"age": 0.3, "sex": 0.5}, {"age": 0.2, "sex": 0.5}, ("chance of age: 0.3 -> 0.2",)),
+    ({"age": 0.3, "sex": 0.5}, {"sex": 0.5}, ("known columns: age, sex -> sex",)),
+    ({"age": 0.3}, {"age": 0.3, "sex": 0.5},
+     ("known columns: age -> age, sex", "chance of sex: nothing -> 0.5")),
+    (["age", "sex"], ["age", "race"], ("known columns: age, sex -> age, race",)),
+    ({"age": LIST, "sex": 0.5}, {"age": LIST, "sex": 0.4}, ("chance of sex: 0.5 -> 0.4",)),
+    ({"age": LIST, "sex": 0.5}, {"age": 0.5, "sex": 0.5},
+     ("chance of age: each person's own -> 0.5",)),
+    ({"age": LIST, "sex": 0.5}, {"age": LIST[::-1].copy(), "sex": 0.5},
+     ("the chances that are each person's own",)),
+    ({"g": (["age", "sex"], 0.5), "race": 1}, {"age": 0.5, "sex": 0.5, "race": 1},
+     ("chance of age + sex: 0.5 -> nothing", "chance of age: nothing -> 0.5",
+      "chance of sex: nothing -> 0.5")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", ASKED)
+@pytest.mark.parametrize(("one", "two", "said"), CHANGED)
+def test_what_changed_of_what_is_known_is_said_once(people, function, one, two, said):
+    assert rb.what_if(ASKED[function](people, one), known=two).changed == said
+
+
+def test_a_chance_beside_a_list_and_a_group_that_is_set_are_said_once(people):
+    before = assessed(people, {"age": LIST, "sex": 0.5, "race": 0.6})
+    for chance in (0, 0.2, 1):
+        put = rb.what_if(before, set={"p_knows_sex": chance})
+        assert put.changed == (f"p_knows_sex: 0.5 -> {chance}",)
+    less = rb.what_if(before, known={"age": LIST, "sex": 0.4, "race": 0.6})
+    assert less.changed == ("p_knows_sex: 0.5 -> 0.4",)
+    assert rb.what_if(before, unknown="age").changed == ("unknown: nothing -> age",)
+    group = assessed(people, {"g": (["age", "sex"], 0.5), "race": 0.6})
+    for chance in (0, 0.2, 1):
+        put = rb.what_if(group, set={"p_knows_g": chance})
+        assert put.changed == (f"p_knows_g: 0.5 -> {chance}",)
+
+
+def test_what_nobody_knows_is_estimated_with_or_without_it_where_anything_is_estimated(people):
+    known = {"g": (["age", "sex"], 0.5), "race": 0.6}
+    said = {"race": 0.6, "g": (["age", "sex"], 0)}
+    routes = assessed(people, known), assessed(people, said)
+    words, difference = apart(rb.what_if(routes[0], set={"p_knows_g": 0}), routes[1])
+    assert len(words) == 1
+    assert "unknown: " not in words[0]
+    assert words[0].count("known to nobody in both, and the population is estimated with it") == 2
+    assert difference < 1e-2
+    alone = [rb.assess(rb.loads(ALONE), people, known=k, population=20_000) for k in (known, said)]
+    assert apart(rb.what_if(alone[0], set={"p_knows_g": 0}), alone[1]) == ([], 0)
+
+
+@pytest.mark.parametrize("chances", [(0.5, 0.4), (LIST, LIST[::-1].copy())])
+def test_two_groups_of_the_same_columns_are_one_question_in_any_order(people, chances):
+    first, second = chances
+    one = {"g": (["age", "sex"], first), "h": (["sex", "age"], second), "race": 0.6}
+    two = {"race": 0.6, "h": (["age", "sex"], second), "i": (["age", "sex"], first)}
+    other = {"g": (["age", "sex"], first), "h": (["sex", "age"], 0.1), "race": 0.6}
+    alone = {"assess": lambda t, known: rb.assess(rb.loads(ALONE), t, known=known)}
+    for ask in (ASKED | alone).values():
+        asked, again, another = (ask(people, known) for known in (one, two, other))
+        assert apart(asked, again) == ([], pytest.approx(0, abs=1e-12))
+        assert apart(asked, another)[0]
+
+
+def test_what_is_covered_by_what_is_sure_adds_nothing(people):
+    covered = {"g": (["age", "sex"], 1), "h": (["sex"], 0.5)}
+    for ask in ASKED.values():
+        assert apart(ask(people, covered), ask(people, ["age", "sex"])) == ([], 0)
+
+
+def test_unknown_again_is_said_to_change_nothing(people):
+    gone = rb.what_if(assessed(people, {"age": 0.3, "sex": 0.5, "race": 0.6}), unknown="age")
+    same = "nobody knew age before, either: nothing changes by it"
+    assert rb.what_if(gone, unknown="age").changed == (same,)
+    assert rb.what_if(gone, unknown=["age", "sex"]).changed == ("unknown: age -> age, sex", same)
+
+
+def test_the_levels_as_they_are_say_nothing_of_who_was_left_out(people):
+    coarse = rb.what_if(rb.leak.assess(people, leaked=2), suppress=3, **BANDS)
+    assert rb.what_if(coarse, generalise={"age": 1}).changed == ()
+    coarse = rb.what_if(assessed(people, None), suppress=3, **BANDS)
+    assert rb.what_if(coarse, generalise={"age": 1}).changed == ()
+
+
+def test_no_scenario_file_has_the_name_of_what_a_call_says(tmp_path):
+    path = tmp_path / "own.yaml"
+    text = (
+        "schema_version: 1\nkind: scenario\nname: {}\ntitle: x\nsource: assumption\n"
+        "knows: {{attributes: {{age: {{source: assumption}}}}}}\n"
+    )
+    path.write_text(text.format("own"))
+    assert rb.load_scenario(path).name == "own"
+    path.write_text(text.format("known"))
+    with pytest.raises(rb.errors.ModelError, match="is what a call itself says is known"):
+        rb.load_scenario(path)
+
+
+def test_the_worst_case_by_any_name_is_one_question(people):
+    for ask in (
+        lambda known: assessed(people, known),
+        lambda known: rb.assess(rb.loads(ALONE), people, known=known),
+    ):
+        worst, named, none = (ask(k) for k in ("worst-case", ["race", "sex", "age"], None))
+        assert apart(worst, named) == ([], pytest.approx(0, abs=1e-12))
+        assert apart(worst, none) == ([], pytest.approx(0, abs=1e-12))
+        assert rb.what_if(worst, known=["age", "sex", "race"]).changed == ()
+        assert apart(worst, ask({"age": 0.9, "sex": 1, "race": 1}))[0]
+    media = rb.assess("adversary-routes", people, scenario="social-media", population=20_000)
+    assert apart(assessed(people, None), media)[0][0].count("scenario: ") == 1

@@ -160,6 +160,7 @@ class Knows:
 # -- scenario --------------------------------------------------------------------------------------
 
 
+IN_A_CALL = "known"  # the name of what a caller says, and of no file's
 SUCCESS = "@success"  # among a scenario's parents: the event that the attack is about
 Facts = Mapping[str, Mapping[str, Sequence[Any]]]
 
@@ -293,22 +294,23 @@ class Scenario:
     @property
     def is_said(self) -> bool:
         """Whether it is what a caller said in `known=`, and no scenario of a file."""
-        return self.name == "known"
+        return self.name == IN_A_CALL
 
-    def each_of(self, people: Any) -> tuple[Any, ...]:
-        """The numbers that are each person's own, of these people, who may be a part of a table;
-        before each of what it is the chance, in the order of the alphabet.
+    def each_of(self, people: Any) -> dict[str, list[Any]]:
+        """The numbers that are each person's own, of these people, who may be a part of a table,
+        by what they are the chance of.
         """
         knows = self.in_order().knows
         said = [] if knows is None else [
             *((item.columns, item.chance) for item in knows.known),
             *((("listed",), chance) for chance in knows.on_list),
         ]  # fmt: skip
-        return tuple(
-            part
-            for columns, chance in said for f in chance if isinstance(f, ByPerson)
-            for part in (repr(columns), f.values[people.rows_in(f.about)])
-        )  # fmt: skip
+        found = dict[str, list[Any]]()
+        for columns, chance in said:
+            for f in (f for f in chance if isinstance(f, ByPerson)):
+                own = f.values[people.rows_in(f.about)]
+                found.setdefault(" + ".join(columns), []).append(own)
+        return found
 
     @property
     def _of_each(self) -> list[ByPerson]:
@@ -338,7 +340,7 @@ class Scenario:
             columns = tuple(sorted({*item.columns} - gone))
             if columns and (apart or not (is_plain and item.constant == 0)):
                 found.append(replace(item, name=" + ".join(columns), columns=columns, source=""))
-        found.sort(key=lambda item: item.columns)
+        found.sort(key=lambda item: (item.columns, *map(_in_bytes, item.chance)))
         sparse = self.knows.sparse and replace(self.knows.sparse, known=(), source="")
         return replace(self, knows=replace(self.knows, known=tuple(found), sparse=sparse))
 
@@ -366,6 +368,11 @@ class Scenario:
         known = self.knows.known if self.knows else ()
         found = [k.name for k in known if is_assumption(k.source)]
         return (*found, *(p.name for p in self.parameters if p.is_assumption))
+
+
+def _in_bytes(factor: Factor) -> bytes:
+    """What two groups of the same columns are put in order by."""
+    return factor.values.tobytes() if isinstance(factor, ByPerson) else repr(factor).encode()
 
 
 def _success(attack: Attack, scenario: str) -> str:

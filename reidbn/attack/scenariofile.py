@@ -20,6 +20,7 @@ from reidbn.attack.explain import FileProblem, explain, in_file, raise_file_prob
 from reidbn.attack.modelfile import models_folder, read_text
 from reidbn.attack.register import REGISTER, is_register, named_register, read_facts, values_by_key
 from reidbn.attack.scenario import (
+    IN_A_CALL,
     Chance,
     FactLookup,
     InBands,
@@ -236,6 +237,9 @@ def _build(document: Document, path: Path, label: str, above: tuple[Path, ...]) 
     problems = [p for p in problems if p.where not in {t.where for t in told}] + told
     raise_file_problems(label, in_file(document, label, problems))
     facts, problems = _facts(spec, path.parent)
+    if spec.name == IN_A_CALL:
+        message = f'"{IN_A_CALL}" is what a call itself says is known; give it another name'
+        problems.append(Problem(("name",), message))
     problems += _knows_problems(spec, facts)
     raise_file_problems(label, in_file(document, label, problems))
     base = _base(spec.extends, path, (*above, path.resolve()))

@@ -132,14 +132,15 @@ def again(result: Result, changes: Mapping[str, Any]) -> Result:
     after: Result = call.function(**asked)
     if after.about != result.about:
         raise UsageError(other_events(result.about, after.about))
-    said = stay_out(asked.get(table), release.get("generalise"), release.get("suppress"))
+    said = stay_out(people, asked.get(table), release.get("suppress"))
     return changed_from(result, after, said)
 
 
-def stay_out(people: Any, generalise: Any, suppress: Any) -> list[str]:
-    """A remark where people who were left out at finer levels stay out at these."""
-    before = people.before if isinstance(people, People) else None
-    if generalise is None or suppress is not None or before is None or len(before) == len(people):
+def stay_out(before: Any, people: Any, suppress: Any) -> list[str]:
+    """A remark where people who were left out at other levels stay out at these."""
+    if not isinstance(people, People) or suppress is not None or people.before is None:
+        return []
+    if len(people.before) == len(people) or before.as_released == people.as_released:
         return []
     return [
         "who was left out before stays out at these levels, too: suppress= decides it anew, as "

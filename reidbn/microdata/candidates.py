@@ -24,7 +24,7 @@ from reidbn.microdata.again import asked_again
 from reidbn.microdata.assignment import pair_probabilities
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
 from reidbn.microdata.hierarchy import Bands, Hierarchy
-from reidbn.microdata.knowledge import Knowledge, Known, knowledge
+from reidbn.microdata.knowledge import Knowledge, Known, knowledge, sure_of
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
 from reidbn.microdata.table import People, checked_people, refuse_emptied
@@ -220,7 +220,7 @@ class Candidates(Result):
         compared = [own if own == other else f"{own} ({other} there)"
                     for own, other in self.columns.items()]  # fmt: skip
         rules = [
-            f"{name} to within {rule:g}"
+            f"{name} to within {rule:.12g}"
             if isinstance(rule, int | float)
             else f"{name} in {rule!r}"
             if isinstance(rule, Bands)
@@ -230,8 +230,13 @@ class Candidates(Result):
         words = [", ".join(compared), *rules, *([self.known.in_words()] if self.known else [])]
         return f"the named people who fit each released record on {'; '.join(words)}"
 
-    def _of_each(self) -> tuple[Any, ...]:
-        return () if self.known is None else self.known.of_each
+    def _of_each(self) -> Mapping[str, Sequence[Any]]:
+        return {} if self.known is None else self.known.of_each
+
+    def _known(self) -> dict[str, Any]:
+        renamed = {own: other for own, other in self.columns.items() if own != other}
+        beside = replace(self, columns=renamed, known=None).asked
+        return {**(self.known or sure_of(self.columns)).told, "beside": beside}
 
     def _asked_exactly(self) -> tuple[Any, ...]:
         rules = {name: repr(rule) for name, rule in (self.match or {}).items()
@@ -241,15 +246,12 @@ class Candidates(Result):
 
     def _made_with(self) -> dict[str, Any]:
         found = {**super()._made_with(), "outside_fingerprint": self.external.content}
-        rules = sorted(name for name, rule in (self.match or {}).items() if callable(rule))
-        if rules:
-            found["rules_fingerprint"] = digest(np.array(rules), *map(self._answers, rules))
+        rules = sorted((name, rule) for name, rule in (self.match or {}).items() if callable(rule))
+        if rules:  # by what they say of each two values: functions are not told apart by themselves
+            said = [_grid(self.release, self.external, name, self.columns[name], rule)
+                    for name, rule in rules]  # fmt: skip
+            found["rules_fingerprint"] = digest(np.array([name for name, _ in rules]), *said)
         return found
-
-    def _answers(self, name: str) -> Grid:
-        """What a rule says of each two values: a function is not told from another by itself."""
-        other, rule = self.columns[name], (self.match or {})[name]
-        return _grid(self.release, self.external, name, other, rule)
 
     @property
     def table(self) -> People:

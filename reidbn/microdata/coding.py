@@ -24,8 +24,11 @@ from reidbn.errors import DataError
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.columns import object_array
 
-_PLAIN = re.compile(r"(?=.{1,16}$)[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?")
-"""A number that a float holds to the last digit."""
+_PLAIN = re.compile(r"[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?|[-+]?\d(?:\.\d+)?e[-+]\d{2,3}")
+"""A number as people write it, or programs that write very small ones with an exponent; sixteen
+digits before the point are a name."""
+_HELD = 16
+"""A number of so few signs, and no exponent, is held by a float to its last digit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,9 +188,12 @@ def _clean(name: str, value: Any) -> Any:
 
 
 def _alike(given: list[decimal.Decimal], values: list[Any]) -> list[Any]:
-    """Decimals of which a float holds every one; else all as texts, each number written once."""
+    """Decimals that floats tell apart; else all as texts, each number written once."""
     if not any(isinstance(value, str) for value in values):
         return values
+    near = [float(value) if isinstance(value, str) else value for value in values]
+    if _tell_apart(near, given):
+        return near
     texts = [format(value, "f") for value in given]
     shortest = [text.rstrip("0").rstrip(".") if "." in text else text for text in texts]
     return ["0" if not value else text for value, text in zip(given, shortest, strict=True)]
@@ -237,7 +243,15 @@ def _written_numbers(values: list[str]) -> list[Any] | None:
         values = [value.replace(",", ".") for value in values]
     if not all(_PLAIN.fullmatch(value) for value in values):
         return None
-    return [_number(float(value)) for value in values]
+    numbers = [_number(float(value)) for value in values]
+    if all(len(value) <= _HELD and "e" not in value for value in values):
+        return numbers
+    return numbers if _tell_apart(numbers, [decimal.Decimal(value) for value in values]) else None
+
+
+def _tell_apart(near: list[Any], given: list[decimal.Decimal]) -> bool:
+    """Whether finite numbers near those that are given are as many."""
+    return len(set(near)) == len(set(given)) and all(map(math.isfinite, near))
 
 
 def _kind(value: Any) -> str:

@@ -43,8 +43,7 @@ _RECORDS = re.compile(
     rf"|encounter"
 )
 AS_IF = "as if each row were somebody else"
-_MEASURED = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T][\d:.]+)?|[-+]?\d{1,9}\.\d{8,}")
-"""Dates, and fractions of more digits than a number is read with."""
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T][\d:.]+)?")
 
 
 def is_nhs_number(text: str) -> bool:
@@ -91,8 +90,8 @@ def looks_direct(name: str, codes: Codes, labels: NDArray[Any]) -> str | None:
     if rows < _FEW or labels.size < 0.95 * rows:
         return None
     if isinstance(labels[0], str):
-        measured = sum(bool(_MEASURED.fullmatch(text)) for text in texts)
-        return None if measured >= 0.8 * len(texts) else "a text of its own in almost every row"
+        dates = sum(bool(_DATE.fullmatch(text)) for text in texts)
+        return None if dates >= 0.8 * len(texts) else "a text of its own in almost every row"
     return _like_a_number(labels, rows) if labels.dtype.kind == "i" else None
 
 

@@ -13,13 +13,14 @@ one list, nothing is known of a person who is not on it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from reidbn.calls import refuse_misfit, typed
+from reidbn.differing import OWN, chances_told
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Floats, Ints, class_ids, some_of
 from reidbn.microdata.table import People, checked_people
@@ -64,7 +65,20 @@ class Knowledge:
     by_default: bool = False
     """Whether no column was named, so that they are all quasi-identifiers that may be known."""
     about: People | None = None
-    """The people whose chances differ, one by one; None where they were not read for a table."""
+    """The people whose chances differ, one by one; None where they were not read for a table, and
+    where everybody shares the chances.
+    """
+
+    def __post_init__(self) -> None:
+        """What is the same for everybody, or for all kinds of attackers, is said once."""
+        own: dict[str, Any] = {}
+        if self.probabilities.ndim == 2 and (self.probabilities == self.probabilities[:1]).all():
+            own = {"probabilities": self.probabilities[0], "kinds": None}
+        if self.listed is not None and (self.listed == self.listed[:1]).all():
+            own["listed"] = self.listed[:1]
+        vars(self).update(own)
+        if self.is_shared:
+            vars(self)["about"] = None
 
     @property
     def groups(self) -> int:
@@ -77,12 +91,16 @@ class Knowledge:
         return not each and (self.listed is None or self.listed.size == 1)
 
     @property
-    def of_each(self) -> tuple[Floats, ...]:
-        """The chances that are each person's own; none where everybody shares them."""
-        if self.is_shared:
-            return ()
-        each = self.in_order.probabilities
-        return (each, *(() if self.listed is None else (self.listed,)))
+    def of_each(self) -> dict[str, list[Floats]]:
+        """The chances that are each person's own, by the columns that they were said of."""
+        one, found = self.in_order, dict[str, list[Floats]]()
+        if one.probabilities.ndim == 2 and one.kinds is None:
+            for name, own in zip(one.names, one.probabilities.T, strict=True):
+                if (own != own[0]).any():
+                    found.setdefault(name, []).append(own)
+        if one.listed is not None and one.listed.size > 1:
+            found["listed"] = [one.listed]
+        return found
 
     @property
     def exactly(self) -> tuple[Any, ...]:
@@ -90,9 +108,28 @@ class Knowledge:
         one = self.in_order
         if one.is_sure and not one.bands:
             return ()
-        shared = (one.probabilities, one.kinds, one.listed) if one.is_shared else ()
-        said = repr((one.columns, sorted(one.bands.items())))
-        return (said, *(values for values in shared if values is not None))
+        shared = [one._of_all(j) if one.kinds is None else None for j in range(one.groups)]
+        said = repr((one.columns, sorted(one.bands.items()), shared))
+        kinds = () if one.kinds is None else (one.probabilities, one.kinds)
+        return (said, *kinds, *(() if one.listed is None or one.listed.size > 1 else (one.listed,)))
+
+    def _of_all(self, j: int) -> float | None:
+        """The chance of a group, where everybody shares it."""
+        own = self.probabilities[..., j]
+        return float(own.flat[0]) if (own == own.flat[0]).all() else None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The columns, and the chances where a chance is all that there is to a group."""
+        found: dict[str, Any] = {"on": sorted(self.used)}
+        if self.kinds is not None or self.listed is not None or self.bands:
+            return found
+        said = []
+        for j, columns in enumerate(self.columns):
+            chance = self._of_all(j)
+            name = f"chance of {' + '.join(sorted(columns))}"
+            said.append((columns, name, OWN if chance is None else chance))
+        return found | {"chances": chances_told(said)}
 
     @property
     def in_order(self) -> Knowledge:
@@ -104,7 +141,8 @@ class Knowledge:
         sure = {c: j for j in np.flatnonzero(known).tolist() for c in self.columns[j]}
         left = [(tuple(sorted({*self.columns[j]} - {*sure})), j)
                 for j in np.flatnonzero(may_be & ~known).tolist()]  # fmt: skip
-        every = sorted([*(((c,), j) for c, j in sure.items()), *(one for one in left if one[0])])
+        every = [*(((c,), j) for c, j in sure.items()), *(one for one in left if one[0])]
+        every.sort(key=lambda one: (one[0], chances[:, one[1]].tobytes()))
         order = [j for _, j in every]
         return replace(
             self,
@@ -172,8 +210,10 @@ class Knowledge:
 
     @property
     def is_sure(self) -> bool:
-        """Whether every group is known of everybody."""
-        return self.listed is None and bool((self.probabilities == 1).all())
+        """Whether every column is known of everybody."""
+        of_all = (np.atleast_2d(self.probabilities) == 1).all(axis=0)
+        sure = {c for j in np.flatnonzero(of_all).tolist() for c in self.columns[j]}
+        return self.listed is None and sure >= {*self.used}
 
     def sure(self) -> Knowledge:
         """Every group is known for sure."""
@@ -230,6 +270,12 @@ class Knowledge:
     def __repr__(self) -> str:
         chances = "" if self.stated else ", chances not said"
         return f"<Knowledge of {', '.join(self.names) or 'nothing'}{chances}>"
+
+
+def sure_of(columns: Iterable[str]) -> Knowledge:
+    """These columns are known, each by itself."""
+    names = tuple(columns)
+    return Knowledge(names, tuple((name,) for name in names), np.ones(len(names)))
 
 
 def expected(values: Floats, probabilities: Floats) -> Floats:
@@ -304,10 +350,9 @@ def knowledge(
     names, owned = tuple(name for name, _, _ in kept), tuple(columns for _, columns, _ in kept)
     never = [(name, columns) for name, columns, chance in groups if not chance.any()]
     never += [(name, (name,)) for name in unknown]
-    about = people if table.ndim == 2 else None
     return Knowledge(
         names, owned, table, stated=stated, never=tuple(never), by_default=known is None,
-        about=about,
+        about=people,
     )  # fmt: skip
 
 
@@ -527,7 +572,7 @@ def _of_scenario(
         table = np.array([float(p.p[0]) for p in placed])
     else:
         table = np.stack([np.broadcast_to(p.p, len(people)) for p in placed], axis=1)
-    what = Knowledge(
+    return Knowledge(
         names,
         owned,
         table,
@@ -537,5 +582,5 @@ def _of_scenario(
         notes=(*found.notes, *notes),
         bands=found.bands,
         never=tuple((name, (name,)) for name in unknown),
+        about=people,
     )
-    return what if what.is_shared else replace(what, about=people)

@@ -395,7 +395,7 @@ def numbers_of(
     if asked is not None and asked != str(result.question):
         more["asked"] = telling.rounded(asked)
     if own:
-        more |= {} if of is None else {"records": of.content}
+        more |= result._known() | ({} if of is None else {"records": of.content})
     else:
         hidden = [name for name, (mark, _) in MARKS.items() if mark in made]
         more |= {"not_told": hidden} if hidden else {}

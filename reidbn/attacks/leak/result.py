@@ -5,7 +5,7 @@ rb.leak.assess(people, leaked=200).report("leak.html")
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -94,8 +94,11 @@ class Leak(Result):
         """What is known; how many leak stands among the settings."""
         return replace(self, known=self.known.in_order)._known_in_words
 
-    def _of_each(self) -> tuple[Any, ...]:
+    def _of_each(self) -> Mapping[str, Sequence[Any]]:
         return self.known.of_each
+
+    def _known(self) -> dict[str, Any]:
+        return {**self.known.told, "beside": f"{self.sensitive} {self.sensitive_known:.17g}"}
 
     def _asked_exactly(self) -> tuple[Any, ...]:
         return (*self.known.exactly, *({self.sensitive_known} - {0.0, 1.0}))

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.attack import Attack
-from reidbn.attack.scenario import Knows, Scenario, SparseKnown
+from reidbn.attack.scenario import IN_A_CALL, Knows, Scenario, SparseKnown
 from reidbn.attack.scenariofile import load_scenario, scenarios
 from reidbn.attacks.linkage.curves import Curves, support_of
 from reidbn.attacks.routes.arguments import mapping_of, whole_number
@@ -239,14 +239,14 @@ def of_sparse(sparse: Sparse, known: Any) -> Scenario:
     is_listed = isinstance(known, Sequence) and not isinstance(known, str | bytes)
     words = tuple(known) if is_listed else (known,) if isinstance(known, str) else ()
     if words == ("random",) and "random" not in sparse.names:
-        return Scenario("known", knows=Knows((), sparse=SparseKnown()))
+        return Scenario(IN_A_CALL, knows=Knows((), sparse=SparseKnown()))
     if not words or not all(isinstance(word, str) for word in words):
         raise UsageError(
             "known= of a sparse table is a scenario, random, or names of features, tags or "
             "sections; for chances of each fact, or facts chosen by the attacker: rb.linkage"
         )
     sparse.named(words)
-    return Scenario("known", knows=Knows((), sparse=SparseKnown(words, source=SAID)))
+    return Scenario(IN_A_CALL, knows=Knows((), sparse=SparseKnown(words, source=SAID)))
 
 
 def every_record() -> Knows:

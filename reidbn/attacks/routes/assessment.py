@@ -109,7 +109,8 @@ class Assessment(Result):
         return self.inputs.in_order(self.questions[OVERALL].describe())
 
     def _on(self) -> dict[str, Any]:
-        return self.inputs.knowing(self.groups)
+        estimated = {} if self.population is None else {"estimated": True}
+        return {**self.inputs.knowing(self.groups), **estimated}
 
     def _asked_exactly(self) -> tuple[Any, ...]:
         return self.inputs.facts_exactly
@@ -151,10 +152,11 @@ class Assessment(Result):
         """Its provenance, with what was said of each person and of the release."""
         return {**self.provenance, **self._made_with()}
 
-    def _of_each(self) -> tuple[Any, ...]:
-        subject = sorted(self.inputs.subject.items())
-        own = [part for name, values in subject for part in (name, np.asarray(values))]
-        return (*own, *self.inputs.scenario.each_of(self.inputs.people))
+    def _of_each(self) -> Mapping[str, Sequence[Any]]:
+        found = self.inputs.scenario.each_of(self.inputs.people)
+        for name, values in self.inputs.subject.items():
+            found.setdefault(name, []).append(np.asarray(values))
+        return found
 
     _intervals = late("reidbn.report.assessment_sure:intervals")
 

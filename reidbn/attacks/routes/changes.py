@@ -161,8 +161,17 @@ def what_if(
     _refuse_other_population(inputs, changed, said=population is not None)
     after = _of_the_same_columns(result, run(changed))
     more = [f"{name}: {inputs.said[name]:,.12g} -> nothing" for name in fallen]
-    more += stay_out(people, generalise, suppress)
+    more += stay_out(result.inputs.people, people, suppress)
+    more += _gone_before(result.inputs, names_of(unknown or (), "unknown"))
     return changed_from(result, after, [*more, *_never_known(result, after, drop)])
+
+
+def _gone_before(before: Inputs, unknown: Sequence[str]) -> list[str]:
+    """A remark where nobody knew a column before, either."""
+    gone = [name for name in unknown if name in before.known_to_nobody]
+    return (
+        [f"nobody knew {' or '.join(gone)} before, either: nothing changes by it"] if gone else []
+    )
 
 
 def _never_known(

@@ -16,7 +16,8 @@ from reidbn.attack.scenario import Listed, Scenario
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.linkage.columns import SparsePeople, known_of, still_named
 from reidbn.calls import older
-from reidbn.microdata.placing import Groups
+from reidbn.differing import OWN, chances_told
+from reidbn.microdata.placing import Groups, Placed
 from reidbn.microdata.table import People
 
 
@@ -119,25 +120,26 @@ class Inputs:
     def _chances(self, groups: Groups) -> dict[str, list[Any]]:
         """Of columns that are known together the parameter and the chance; what is sure apart.
 
-        Nothing where people have chances of their own, or kinds of attackers have.
+        Nothing where kinds of attackers have chances of their own, or a scenario looks them up.
         """
         listed = np.ones(1) if groups.parent_p is None else groups.parent_p
-        each = any(one.p.shape != (1,) for one in groups.placed) or listed.shape != (1,)
-        if each or not (groups.parent is None or isinstance(groups.parent, Listed)):
+        each = any(one.p.shape != (1,) for one in groups.placed) and not self.scenario.is_said
+        profile = not (groups.parent is None or isinstance(groups.parent, Listed))
+        if each or profile or listed.shape != (1,):
             return {}
         on = float(listed[0])
         if groups.parent is not None:
             on = float(self.set.get(f"p_{groups.parent.node}", on))
 
-        every = [(one, float(self.set.get(f"p_{one.member}", one.p[0]))) for one in groups.placed]
-        sure = {c for one, p in every if p == 1 for c in one.columns}
-        found: dict[str, list[Any]] = {}
-        for one, p in every:
-            columns = [c for c in sorted(one.columns) if p == 1 or c not in sure]
-            seen = [f"bands of {c}" if c in groups.bands else c for c in columns]
-            keys = seen if p == 1 else [" + ".join(seen)] if seen else []
-            found |= {key: [f"p_{one.member}", on * p] for key in keys}
-        return found
+        def told(one: Placed) -> tuple[list[str], str, float | str]:
+            name = f"p_{one.member}"
+            p = self.set.get(name, one.p[0] if one.p.shape == (1,) else None)
+            seen = [f"bands of {c}" if c in groups.bands else c for c in one.columns]
+            return seen, name, OWN if p is None else float(p)
+
+        found = chances_told(map(told, groups.placed))
+        return {key: [name, p if isinstance(p, str) else on * p, some]
+                for key, (name, p, some) in found.items()}  # fmt: skip
 
     @property
     def settings(self) -> dict[str, Any]:

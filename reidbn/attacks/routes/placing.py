@@ -33,7 +33,16 @@ from reidbn.attack.parts import (
     SubjectColumn,
     parse_states,
 )
-from reidbn.attack.scenario import ByPerson, InBands, Known, Knows, Listed, Profile, Scenario
+from reidbn.attack.scenario import (
+    IN_A_CALL,
+    ByPerson,
+    InBands,
+    Known,
+    Knows,
+    Listed,
+    Profile,
+    Scenario,
+)
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.routes.subject_data import RECORDS, providers
 from reidbn.cpds.match import Probability
@@ -212,7 +221,7 @@ def scenario_of(people: People, known: Any) -> Scenario:
                     f"those; {hint} (where the attacker may know it, read the table with it among "
                     "them)"
                 )
-    return Scenario("known", title=TITLE, knows=_of_knowledge(what, people))
+    return Scenario(IN_A_CALL, title=TITLE, knows=_of_knowledge(what, people))
 
 
 def _of_knowledge(what: Knowledge, people: People) -> Knows:

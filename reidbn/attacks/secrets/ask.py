@@ -51,11 +51,10 @@ from reidbn.errors import CrosscheckFailed, UsageError, did_you_mean
 from reidbn.inference.answers import ask
 from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.again import asked_again
-from reidbn.microdata.knowledge import Knowledge, Known
+from reidbn.microdata.knowledge import Knowledge, Known, sure_of
 from reidbn.microdata.knowledge import knowledge as read_knowledge
 from reidbn.microdata.slab import MEMORY
 from reidbn.microdata.table import People, checked_people
-from reidbn.result import digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -368,10 +367,10 @@ def _found(
     )
     at = found.joint_q() if q == "joint" else threshold("q", q)
     sure = knowledge is None or (knowledge.is_sure and {*knowledge.used} == {*others})
-    said = () if knowledge is None or sure else (knowledge.in_order.in_words(),)
-    shared = () if knowledge is None or sure else tuple(map(digest, knowledge.exactly))
-    beside = (*said, *((f"q = {at:g}",) if at else ()))
-    return replace(found, q=at, question=replace(found.question, beside=beside, chances=shared))
+    said = sure_of(others) if knowledge is None or sure else knowledge
+    words = () if sure else (said.in_order.in_words(),)
+    beside = (*words, *((f"q = {at:g}",) if at else ()))
+    return replace(found, q=at, question=replace(found.question, beside=beside, said=said))
 
 
 # -- the counts of a small table asked again as queries of the record netwo ------------------------

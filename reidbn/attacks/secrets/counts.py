@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from reidbn.above import is_above
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints
+from reidbn.microdata.knowledge import Knowledge, sure_of
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import (
     MEMORY,
@@ -413,13 +414,19 @@ class DisclosureQuestion:
     """What some of the numbers rest on and others do not: q, and the chances of what is known."""
     exactly: tuple[str, ...] = field(default=(), repr=False)
     """Ranges by name, which the words only count; never shown, since they hold values."""
-    chances: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """Digests of the chances that everybody shares, which the words round."""
+    said: Knowledge = field(default_factory=lambda: sure_of(()), compare=False, repr=False)
+    """What is known, with its chances."""
 
     @property
     def in_order(self) -> DisclosureQuestion:
         """The same, in whatever order its columns were named."""
         return replace(self, known=tuple(sorted(self.known)), blurred=tuple(sorted(self.blurred)))
+
+    def told(self, q: float) -> dict[str, Any]:
+        """What may be known, with its chances, and what else was asked."""
+        rest = replace(self.in_order, known=(), beside=())
+        beside = f"{rest}, p = {self.p:.17g}, q = {q:.17g}"
+        return {**self.said.told, "on": sorted(self.known), "beside": beside}
 
     def __str__(self) -> str:
         words = [f"p = {self.p:g}", *self.blurred, *self.beside]

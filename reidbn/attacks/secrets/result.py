@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -87,11 +87,14 @@ class Disclosure(Result):
         """Whose values are guarded."""
         return f"disclosure of {self.secret}"
 
-    def _of_each(self) -> tuple[Any, ...]:
-        return () if self.profile is None else (self.chances, self.profile)
+    def _of_each(self) -> Mapping[str, Sequence[Any]]:
+        return self.question.said.of_each
+
+    def _known(self) -> dict[str, Any]:
+        return self.question.told(self.q)
 
     def _asked_exactly(self) -> tuple[Any, ...]:
-        return (*self.question.exactly, *self.question.chances)
+        return (*self.question.exactly, *self.question.said.exactly)
 
     def _asked_about(self) -> Ints | None:
         return self.rows
@@ -249,15 +252,12 @@ class Disclosure(Result):
     @typed
     def share_upward(self, p: float | None = None) -> float:
         """The share of people with p-upward privacy (of their weight, if people have weights)."""
-        return self._share(self.upward(p))
+        return float(np.average(self.upward(p), weights=self.weights))
 
     @typed
     def share_downward(self, q: float | None = None) -> float:
         """The share of people with q-downward privacy."""
-        return self._share(self.downward(q))
-
-    def _share(self, verdict: NDArray[np.bool_]) -> float:
-        return float(np.average(verdict, weights=self.weights))
+        return float(np.average(self.downward(q), weights=self.weights))
 
     @property
     def weights(self) -> Floats | None:
