@@ -280,7 +280,7 @@ def test_a_column_that_is_missing_for_everybody_who_is_left_is_said_when_written
                 "population": 10**4,
                 "subject": {"p_unique": 0.5},
             },
-            "Leave it out, or change the table yourself",
+            "every one of the 200 people needs one of their own",
         ),
         ({"target": "k=5", "release": "controlled"}, "no target is one: leave it out"),
         ({"target": [{"overall": 0.2}], "release": "wide"}, "no target is one: leave it out"),

@@ -404,7 +404,7 @@ def test_what_no_search_keeps_is_said_in_place_of_a_command(tmp_path):
     result = rb.assess("adversary-routes", people, scenario="worst-case", population=90_000,
                        subject={"p_unique": np.full((200, 2), 0.5)})  # fmt: skip
     page = result.report(tmp_path / "r.md", threshold={"overall": 0.01}, custodian=True).read_text()
-    assert "No search for the least change keeps subject=" in page
+    assert "No search for the least change keeps p_unique of subject=" in page
     assert "recommend" not in page.partition("**What next?**")[2].partition("\n\n")[0]
 
 

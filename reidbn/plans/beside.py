@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.subject_data import stands_on_the_table
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.proposed import propose_hierarchies, steps_of
 from reidbn.microdata.table import People
@@ -98,7 +99,8 @@ def _can_be_searched(result: Assessment) -> bool:
     inputs = result.inputs
     plain = type(inputs.people) is People and inputs.people.history is None
     whole = inputs.individuals is None and inputs.method == "exact"
-    return plain and whole and not (inputs.subject or inputs.people.emptied)
+    counts = any(stands_on_the_table(inputs.attack, name) for name in inputs.subject)
+    return plain and whole and not (counts or inputs.people.emptied)
 
 
 def _is_quick(result: Assessment, rule: Rule, proposed: dict[str, Any]) -> bool:
@@ -123,6 +125,7 @@ def _planned(
             "population_model": inputs.population_model, "set": inputs.said, "do": inputs.do,
             "given": inputs.given, "columns": inputs.columns, "without": inputs.without,
             "unknown": inputs.unknown, "beyond_range": inputs.beyond_range,
+            "subject": inputs.subject,
         }  # fmt: skip
     return recommend(
         inputs.people, target=rule.targets, hierarchies=proposed,

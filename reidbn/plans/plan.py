@@ -224,7 +224,12 @@ class ReleasePlan:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Of which policies risks are told, what is worse in the release, and why that can be."""
+        """What was said of each person, of which policies risks are told, what is worse and why."""
+        given = dict.fromkeys(
+            f"{name} was given in the call (subject=), and is taken to hold of the release, too"
+            for base in self._table.bases.values()
+            for name in base.inputs.subject
+        )
         tied = dict.fromkeys(said for both in self._risks.values() for _, said in both if said)
         named = zip(self._risks, self.measures.iterrows(), strict=True)
         worse = (
@@ -233,7 +238,7 @@ class ReleasePlan:
             for (name, _), (_, row) in named
             if row.highest_after > row.highest_before + TIE
         )
-        return (*tied, *worse)
+        return (*given, *tied, *worse)
 
     def _why(self, name: str) -> str:
         """Why a risk can be higher in what is released."""

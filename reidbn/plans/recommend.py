@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attacks.routes.arguments import names_of, share_of, truth
+from reidbn.attacks.routes.arguments import names_of, people_columns_of, share_of, truth
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.changes import as_given
 from reidbn.attacks.routes.placing import scenario_of
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
@@ -92,11 +93,9 @@ def recommend(
         bases, targets = _bases(people, attack, targets, **asked)
         as_read = bases
     else:
-        people = _drawn(people, sample, seed)
-        if attack is not None and known is not None and scenario is None:
-            asked |= {"known": None, "scenario": scenario_of(whole, known)}  # it finds the drawn
-        as_read = _bases(whole, attack, (), **asked)[0]
-        bases, targets = _bases(people, attack, targets, **asked)
+        people, of_drawn = _drawn(whole, sample, seed, asked, about=attack is not None)
+        as_read = _bases(whole, attack, (), **of_drawn | {"subject": asked.get("subject")})[0]
+        bases, targets = _bases(people, attack, targets, **of_drawn)
     if isinstance(hierarchies, str):
         if hierarchies != "auto":
             raise UsageError(f'hierarchies="{hierarchies}"; give {{column: rule}}, or "auto"')
@@ -211,24 +210,32 @@ def _checked_table(people: Any) -> None:
     refuse_emptied(people, "recommend")
 
 
-def _drawn(people: People, sample: float | str, seed: int | None) -> People:
-    """A random share of the people, in their order; what is said of the others is not released.
+def _drawn(
+    whole: People, sample: float | str, seed: int | None, asked: Mapping[str, Any], *, about: bool
+) -> tuple[People, dict[str, Any]]:
+    """A random share of the people, in their order, and what is asked of them; if `about` an
+    attack.  What is said of the others is not released.
 
     Whoever knows the seed and the order of the table knows who was drawn.
     """
     share = share_of(sample, "sample", "the people")
-    number = round(share * len(people))
+    number = round(share * len(whole))
     if number < 1:
         raise UsageError(
-            f"sample={share:g} of {len(people):,} people is nobody; give a larger share"
+            f"sample={share:g} of {len(whole):,} people is nobody; give a larger share"
         )
-    if people.weights is not None or people.before is not None or people.share_kept < 1:
+    if whole.weights is not None or whole.before is not None or whole.share_kept < 1:
         raise UsageError(
             "sample= is for a table as it was read, without survey weights: nobody has been left "
             "out of it yet, and everybody stands for themselves"
         )
-    rows = np.random.default_rng(seed).choice(len(people), number, replace=False)
-    return people.take(np.sort(rows))
+    rows = np.sort(np.random.default_rng(seed).choice(len(whole), number, replace=False))
+    found = dict(asked)
+    if about and asked["known"] is not None and asked["scenario"] is None:
+        found |= {"known": None, "scenario": scenario_of(whole, asked["known"])}  # of the drawn
+    if said := people_columns_of(asked.get("subject"), whole):
+        found["subject"] = {name: values.take(rows, axis=0) for name, values in said.items()}
+    return whole.take(rows), found
 
 
 def _bases(
@@ -251,7 +258,7 @@ def _bases(
         raise UsageError(
             "method= is not for recommend: what it proves stands on exact risks; leave it out"
         )
-    for name in ("individuals", "checkpoint", "subject"):
+    for name in ("individuals", "checkpoint"):
         if name in named:
             raise UsageError(
                 f"{name}= is not for recommend: everybody is assessed, many times. Leave it out, "
@@ -259,24 +266,29 @@ def _bases(
             )
     every = [(a, s) for a in _several(attack, "attack") for s in _several(scenario, "scenario")]
     found = [assess(a, people, scenario=s, **named) for a, s in every]
+    _refuse_unsearched(found, targets)
     names = [""] if len(found) == 1 else [_named(one, found) for one in found]
     if len(set(names)) < len(names):
         raise UsageError("two of the attacks and scenarios have the same name; rename one of them")
     bases = dict(zip(names, found, strict=True))
-    for t in targets:
-        for base in found:
+    spread = [[t] if t.on_classes else [replace(t, under=n) for n in bases] for t in targets]
+    return bases, tuple(t for each in spread for t in each)
+
+
+def _refuse_unsearched(found: Sequence[Assessment], targets: Sequence[Target]) -> None:
+    """Raise where a target names no measure, or no release of the table has risks to search for."""
+    for base in found:
+        as_given(base.inputs, base.inputs.people)  # what the call counted of the table is refused
+        for t in targets:
             if not t.on_classes and t.measure not in base.risks:
                 hint = did_you_mean(t.measure, base.risks)
                 raise UsageError(f'target: {base.attack.name} has no measure "{t.measure}"; {hint}')
-    for base in found:
         if not all(t.on_classes for t in targets) and (cut := cut_off(base)) > MOST:
             raise UsageError(
                 f"{base.attack.name}: {cut:.2g} of what can be lies beyond the states of its "
                 f"nodes, and no plan on such risks is sure to keep a limit: let the states run "
                 f"further"
             )
-    spread = [[t] if t.on_classes else [replace(t, under=n) for n in bases] for t in targets]
-    return bases, tuple(t for each in spread for t in each)
 
 
 def _several(given: Any, what: str) -> list[Any]:

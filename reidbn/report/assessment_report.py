@@ -22,6 +22,7 @@ from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
 from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.speaking import model_for
+from reidbn.attacks.routes.subject_data import stands_on_the_table
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
@@ -304,8 +305,12 @@ def _next(asked: Request) -> list[str]:
     python = "; in Python, plan.result.report(path, options=plan.options()) shows the best ways"
     if s.told_passes(asked.telling) is None:
         found.append("Read the verdict in the custodian's own copy, and where it does not pass:")
-    if result.inputs.subject and not rule.on_classes:
-        said = "No search for the least change keeps subject=: change the table, and assess it."
+    counts = [n for n in result.inputs.subject if stands_on_the_table(result.inputs.attack, n)]
+    if counts and not rule.on_classes:
+        said = (
+            f"No search for the least change keeps {_listed(counts)} of subject=, which tells of "
+            f"the table as it is: change the table, and assess it."
+        )
         return [*found, said]
     found.append(
         f"{command_to_search(result, rule)} searches for the least change that keeps the rule"
@@ -381,7 +386,7 @@ def _in_python_alone(inputs: Inputs) -> list[str]:
     """What was asked for that `reidbn recommend` has no option for."""
     changed = inputs.attack.name in models() and not _is_shipped(inputs.attack)  # as by a policy
     asked = {"attack": changed, "set": inputs.said, "do": inputs.do, "given": inputs.given,
-             "columns": inputs.columns, "without": inputs.without,
+             "columns": inputs.columns, "without": inputs.without, "subject": inputs.subject,
              "beyond_range": inputs.beyond_range}  # fmt: skip
     return [name for name, value in asked.items() if value]
 

@@ -132,7 +132,7 @@ def what_if(
             people, mapping_of(generalise, "generalise", '{"age": 1}'), hierarchies=named
         )
     if people is not inputs.people or suppress is not None:
-        people = _as_given(inputs, people)
+        people = as_given(inputs, people)
     subject = inputs.subject
     if suppress is not None:
         if inputs.individuals is not None:
@@ -269,14 +269,14 @@ def released(
     inputs = result.inputs
     people = released_at(inputs.people, levels, hierarchies=dict(hierarchies))
     people = left_out(empty_cells(people, emptied or {}), ~np.asarray(kept))
-    people = _as_given(inputs, people)
+    people = as_given(inputs, people)
     subject = {name: np.asarray(values)[kept] for name, values in inputs.subject.items()}
     left = _left(inputs, people)
     asked = replace(inputs, people=people, subject=subject, population=left)
-    return run(asked, measures=measures)
+    return _of_the_same_columns(result, run(asked, measures=measures))
 
 
-def _as_given(inputs: Inputs, people: People) -> People:
+def as_given(inputs: Inputs, people: People) -> People:
     """The people of another release, with a note on what the call said of each of them.
 
     What it said of how many are alike is not so any more, and is refused.
