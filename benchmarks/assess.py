@@ -97,10 +97,20 @@ def paper_size():
     return time.process_time() - start, len(people)
 
 
-def structured(people, groups, population):
-    """The structured model of the population, every group known with chance one half."""
+def structured(people, groups, population, *, weighted=False):
+    """The structured model of the population, every group known with chance one half.
+
+    Survey weights, where there are any, go by age and by chance.
+    """
     names = TWELVE[:groups]
-    table = rb.read_table(rb.datasets.synthetic_patients(people, seed=2), quasi_identifiers=names)
+    frame = rb.datasets.synthetic_patients(people, seed=2)
+    if weighted:
+        rng = np.random.default_rng(5)
+        age = frame["age"].astype("category").cat.codes.to_numpy()
+        each = np.exp(rng.normal(0, 0.4, age.max() + 1))[age] * rng.gamma(4, 0.25, people)
+        frame["weight"] = 1 + each / each.mean() * (population / people - 1)
+    asked = {"weights": "weight"} if weighted else {}
+    table = rb.read_table(frame, quasi_identifiers=names, **asked)
     known = tuple(Known(c, (c,), (0.5,), source="assumption") for c in names)
     start = time.process_time()
     result = rb.assess("adversary-routes", table, population=population,
@@ -113,6 +123,8 @@ PARTS = {
     "twelve": twelve_groups,
     "structured-twelve": lambda: structured(30_000, 12, 6_900_000),
     "structured-million": lambda: structured(1_000_000, 8, 100_000_000),
+    "weighted-twelve": lambda: structured(30_000, 12, 6_900_000, weighted=True),
+    "weighted-million": lambda: structured(1_000_000, 8, 100_000_000, weighted=True),
     "paper": paper_size,
 }
 
@@ -137,6 +149,8 @@ def main():
             "20 s",
         ),
         ("structured-million", "1,000,000 people, 8 independent groups, structured", "30 s"),
+        ("weighted-twelve", "30,000 people, 12 independent groups, survey weights", "20 s"),
+        ("weighted-million", "1,000,000 people, 8 independent groups, survey weights", "30 s"),
         ("paper", "1,583,020 people x 12 attributes, voter list, from a data frame", "300 s, 6 GB"),
     ):
         out = subprocess.run([sys.executable, "-m", "benchmarks.assess", part],

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -107,14 +108,21 @@ class Subset:
     """The class sizes on one subset, of rows that may be merged and without some who are alone."""
 
     mask: int
-    sizes: Floats
-    """People in the classes of the kept rows."""
+    ids: Ints
+    """The classes of the kept rows; some numbers may be nobody's."""
+    people: Floats
+    """By class: how many people."""
     kept: Ints | None
     """Which of the merged rows these are (None: all); the others are alone."""
     merged: int
     """How many merged rows there are."""
     of_row: Ints | None
     """The merged row of each row; None where none are merged."""
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """People in the classes of the kept rows."""
+        return self.people.take(self.ids)
 
     def spread(self, values: NDArray[Any], alone: Any, rows: Any = _ALL) -> NDArray[Any]:
         """Values of the kept rows as values of (some) rows; `alone` for those who left."""
@@ -145,7 +153,8 @@ def every_subset(rows: DistinctRows, *, most: int | None = None) -> Iterator[Sub
     if left == rows.groups:
         refuse_many(rows.groups)
     cells, of_row = rows, None
-    yield Subset(0, np.full(cells.rows, float(cells.total)), None, cells.rows, None)
+    everybody = np.zeros(cells.rows, dtype=np.int64)
+    yield Subset(0, everybody, np.array([float(cells.total)]), None, cells.rows, None)
     for j in range(rows.groups if left else 0):
         if j:
             fewer = cells.merged(rows.order[j:])
@@ -163,10 +172,11 @@ def _with_first(
     todo = [(_Rest(zeros, 1, None, cells.people), 0, 0, left)]
     while todo:
         rest, mask, i, left = todo.pop()
-        here, final = mask | 1 << order[i], left == 1 or i == len(order) - 1
-        finer, sizes = rest.refined(cells, order[i], final=final)
-        yield Subset(here, sizes, rest.kept, cells.rows, of_row)
-        if finer is not None:
+        here = mask | 1 << order[i]
+        found = Subset(here, *rest.on(cells, order[i]), rest.kept, cells.rows, of_row)
+        yield found
+        if left > 1 and i < len(order) - 1:
+            finer = rest.finer(found)
             todo += [(finer, here, k, left - 1) for k in range(len(order) - 1, i, -1)]
 
 
@@ -179,10 +189,8 @@ class _Rest:
     kept: Ints | None
     people: Floats
 
-    def refined(
-        self, cells: DistinctRows, column: int, *, final: bool
-    ) -> tuple[_Rest | None, Floats]:
-        """With one more column: those who stay (None when it is the last), and the class sizes."""
+    def on(self, cells: DistinctRows, column: int) -> tuple[Ints, Floats]:
+        """The classes with one more column, and the people in each."""
         span = self.classes * cells.cardinalities[column]
         values = cells.codes[column]
         key = self.ids * cells.cardinalities[column]
@@ -190,19 +198,20 @@ class _Rest:
         if span > 8 * key.size + 4096:
             _, key = np.unique(key, return_inverse=True)
             span = int(key.max(initial=-1)) + 1
-        table = totals(key, self.people, span)
-        sizes = table.take(key)
-        if final:
-            return None, sizes
-        alone = sizes == 1
+        return key, totals(key, self.people, span)
+
+    def finer(self, found: Subset) -> _Rest:
+        """Those who stay for larger subsets."""
+        key, table = found.ids, found.people
+        alone = found.sizes == 1
         if np.count_nonzero(alone) * _LEAVE < alone.size:
             number = np.cumsum(table > 0) - 1
-            return _Rest(number.take(key), int(number[-1]) + 1, self.kept, self.people), sizes
+            return _Rest(number.take(key), int(number[-1]) + 1, self.kept, self.people)
         stay, several = np.flatnonzero(~alone), table > 1
         number = np.cumsum(several) - 1
         ids = number.take(key.take(stay))
         kept = stay if self.kept is None else self.kept.take(stay)
-        return _Rest(ids, int(several.sum()), kept, self.people.take(stay)), sizes
+        return _Rest(ids, int(several.sum()), kept, self.people.take(stay))
 
 
 def sizes_of_rows(rows: DistinctRows, wanted: Ints) -> NDArray[np.uint32]:

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from reidbn.errors import TooLarge
-from reidbn.microdata.classes import class_ids, some_of
+from reidbn.microdata.classes import some_of
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.table import People
 from reidbn.population.margins import posteriors_of
+from reidbn.population.standing import Stands, between, places
 from reidbn.population.structured import (
     APART_OF_OWN,
     SMALLEST,
@@ -36,7 +36,6 @@ from reidbn.population.structured import (
     drawn_chances,
 )
 from reidbn.population.structured_fitting import frequencies_of, is_ordered, own_columns
-from reidbn.population.weights import ToldByValues
 from reidbn.progress import progress
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable
@@ -57,31 +56,6 @@ CALIBRATED_ON = 1 << 25
 """Row x subset cells that layers are calibrated on; more people are drawn from."""
 COMPARED_ON = 1 << 22  # the same for how far structures are apart
 BLOCK = 1 << 18  # cells that are worked on at a time
-KNOTS_OF_WEIGHT = 7
-MOST_PLACES = 1 << 28  # row x subset cells of survey weights
-
-
-@dataclass(frozen=True, eq=False)
-class Stands:
-    """For how many people those of each row stand, on every subset, and what follows."""
-
-    sizes: Floats
-    """Knots of the population, were everybody of the table like one row."""
-    layers: tuple[SubsetLayers, ...]
-    """What is said where everybody stands for that many."""
-    place: Single
-    """Where each row is between the knots: subset wanted x row."""
-
-    def between(self, rows: Ints) -> tuple[NDArray[np.int32], Single]:
-        """The knot before each row, and how far beyond it the row is."""
-        place = self.place[:, rows]
-        low = np.minimum(place.astype(np.int32), len(self.sizes) - 2)
-        return low, place - low
-
-    def alike(self, rows: Ints) -> Floats:
-        """For how many people those of each row stand: subset wanted x row."""
-        beside = np.log(self.sizes / self.layers[0].n - 1)
-        return 1 + np.exp(np.interp(self.place[:, rows], np.arange(len(self.sizes)), beside))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,20 +83,34 @@ class StructuredSubsets:
         where the model does not speak, or of larger classes, means nothing.
         """
         f = f[self.marginals.wanted]
-        several = self.layers.besides > 1
-        beside = self.marginals.beside(rows, f) if several else None
-        knot, beyond = self.layers.at(self.marginals.log_rank(rows, f), beside)
-        size = np.int32(self.layers.unique.size)
-        of_size = knot + (np.minimum(f, FEW).astype(np.int32) - 1) * size
-        if self.stands is None:
-            unique, match = read(self._unique, knot, beyond), read(self._match, of_size, beyond)
-        else:
-            low, further = self.stands.between(rows)
-            unique, match = (
-                read(table, at + low * size * many, beyond) * (1 - further)
-                + read(table, at + (low + 1) * size * many, beyond) * further
-                for table, at, many in ((self._unique, knot, 1), (self._match, of_size, FEW))
-            )
+        few = np.flatnonzero(f <= FEW)
+        of_few, subset = f.reshape(-1).take(few), few // f.shape[1]
+        beside = None
+        if self.layers.besides > 1:
+            beside = self.marginals.beside(rows, f).reshape(-1).take(few)
+        x = self.marginals.log_rank(rows, f).reshape(-1).take(few)
+        knot, beyond = self.layers.at(x, subset, beside)
+        size = self.layers.unique.size
+        of_size = knot + (of_few.astype(np.int64) - 1) * size
+        unique, match = np.zeros((2, *f.shape), dtype=np.float32)
+        alone = np.flatnonzero(of_few == 1)
+        asked = (
+            (unique, self._unique, alone, knot.take(alone), beyond.take(alone), size),
+            (match, self._match, slice(None), of_size, beyond, FEW * size),
+        )
+        if self.stands is not None:
+            place = self.stands.place[:, rows].reshape(-1)
+            low, further = between(place.take(few), len(self.stands.sizes))
+            if self.stands.of_large:
+                np.negative(place, out=match.reshape(-1))
+        for out, table, which, at, after, many in asked:
+            if self.stands is None:
+                told = read(table, at, after)
+            else:
+                at, part = at + low[which] * many, further[which]
+                told = read(table, at, after)
+                told += (read(table, at + many, after) - told) * part
+            out.reshape(-1)[few[which]] = told
         if np.array_equal(self.place, np.arange(len(self.place))):
             return unique, match
         return unique[self.place], match[self.place]
@@ -235,11 +223,13 @@ def fit_every_subset(
     frequencies: Sequence[FrequencyTable],
     population: float,
     weights: Floats | None = None,
+    *,
+    as_counted: bool = True,
 ) -> StructuredSubsets | None:
     """Fit to the distinct rows of a table, one code a group; None where there is no structure.
 
     `frequencies` are those of the classes on every subset, and `weights` say for how many each
-    entry of the table stands.
+    entry of the table stands; `as_counted`: whoever is asked about is in classes of the table.
     """
     if rows.total < SMALLEST or population <= rows.total:
         return None
@@ -253,40 +243,13 @@ def fit_every_subset(
     place = np.full(len(asked), -1)
     place[several[asked]] = np.searchsorted(wanted, asked[several[asked]])
     marginals = Marginals.of(known, columns, wanted)
-    place_of = None if weights is None else _place(marginals, rows, weights)
-    sizes = None if place_of is None else place_of[0]
+    if weights is None:
+        layers, answers, _ = _calibrated(marginals, rows, frequencies, population)
+        return StructuredSubsets(marginals, layers, place, answers)
+    sizes, stood = places(marginals, rows, weights, of_large=as_counted)
     layers, answers, several = _calibrated(marginals, rows, frequencies, population, sizes)
-    stands = None if place_of is None else Stands(place_of[0], several, place_of[1])
+    stands = Stands(sizes, several, stood, as_counted)
     return StructuredSubsets(marginals, layers, place, answers, stands)
-
-
-def _place(marginals: Marginals, rows: DistinctRows, weights: Floats) -> tuple[Floats, Single]:
-    """Knots of n W, W as in weights.py, and where each row is between them: subset x row."""
-    if len(marginals.wanted) * rows.rows > MOST_PLACES:
-        raise TooLarge(
-            f"survey weights of {rows.rows:,} distinct people on {len(marginals.wanted):,} subsets "
-            f"are more than {MOST_PLACES:,} numbers; join attributes that are learnt together, "
-            f'leave attributes out with without=["..."], or ask benedetti-franconi'
-        )
-    told = ToldByValues.of(weights, rows.of_record, marginals.rows.codes, rows.people)
-    codes = np.ascontiguousarray(marginals.rows.codes, dtype=np.int32)
-    cards, n = marginals.rows.values, rows.total
-    place = np.empty((len(marginals.wanted), rows.rows), dtype=np.float32)
-    for mask, out in zip(marginals.wanted.tolist(), place, strict=True):
-        on = marginals.attributes(mask)
-        ids, count = class_ids(codes[:, on], [cards[j] for j in on])
-        out[:] = told.alike(on, ids, count)
-    beside = np.maximum(place - 1, np.float32(UNSEEN / n), out=place)
-    ends = float(beside.min()), float(beside.max())
-    steps = np.geomspace(*ends, KNOTS_OF_WEIGHT if ends[0] < ends[1] else 2)
-    np.log(beside, out=place)
-    if ends[0] < ends[1]:
-        place -= np.float32(np.log(ends[0]))
-        place *= np.float32((len(steps) - 1) / np.log(ends[1] / ends[0]))
-        np.clip(place, 0, len(steps) - 1, out=place)
-    else:
-        place[:] = 0
-    return np.asarray(n * (1 + steps)), place
 
 
 def _coded(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import DataError
+from reidbn.microdata.classes import totals
 from reidbn.written import agree, counted
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -96,7 +97,30 @@ def stood_for_each(
 def weight_alike(weights: Floats, ids: Ints, codes: Ints, counts: Ints) -> Floats:
     """By distinct row, the mean weight of those of the table who are like its people."""
     told = ToldByValues.of(weights, ids, codes, counts)
-    return told.alike(range(codes.shape[1]), np.arange(len(counts)), len(counts))
+    return told.alike(range(codes.shape[1]), told.held)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What classes hold: people, of their weights the sum and the sum of squares; a row of each."""
+
+    people: Floats
+    sums: Floats
+    squares: Floats
+    row: Ints
+
+    def by(self, ids: Ints, count: int) -> Held:
+        """Classes joined: `ids` says which of so many each goes into."""
+        row = np.empty(count, dtype=np.int64)
+        row[ids] = self.row
+        each = (self.people, self.sums, self.squares)
+        people, sums, squares = (totals(ids, own, count) for own in each)
+        return Held(people, sums, squares, row)
+
+    def some(self, which: Ints) -> Held:
+        """Some of the classes."""
+        people, sums, squares, row = self.people, self.sums, self.squares, self.row
+        return Held(people.take(which), sums.take(which), squares.take(which), row.take(which))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +139,8 @@ class ToldByValues:
 
     middle: float
     """The mean weight; what follows is without it."""
-    counts: Floats
-    sums: Floats
-    squares: Floats
-    """People by distinct row, and of their weights the sum and the sum of squares."""
+    held: Held
+    """By distinct row."""
     at: Ints
     """Attribute x distinct row: which of all values."""
     starts: Ints
@@ -139,54 +161,62 @@ class ToldByValues:
         starts = np.cumsum([0, *(codes.max(axis=0) + 1)])
         at = codes + starts[:-1]
         ends, many = np.arange(rows + 1) * attributes, int(starts[-1])
-        held = np.repeat(np.asarray(counts, dtype=np.float64), attributes)
+        people = np.asarray(counts, dtype=np.float64)
         design = csr_array((np.ones(at.size), at.ravel(), ends), (rows, many))
-        weighed = csr_array((held, at.ravel(), ends), (rows, many))
+        weighed = csr_array((np.repeat(people, attributes), at.ravel(), ends), (rows, many))
         sums, squares = (np.bincount(ids, each, rows).astype(np.float64) for each in (off, off**2))
         pairs = (design.T @ weighed + BACK * eye_array(many)).tocsr()
         if many <= DENSE:
             pairs = pairs.toarray()
-        return cls(
-            middle, np.asarray(counts, dtype=np.float64), sums, squares,
-            np.ascontiguousarray(at.T), starts, pairs, design.T @ sums,
-        )  # fmt: skip
+        held = Held(people, sums, squares, np.arange(rows))
+        return cls(middle, held, np.ascontiguousarray(at.T), starts, pairs, design.T @ sums)
 
-    def alike(self, attributes: Iterable[int], ids: Ints, classes: int) -> Floats:
-        """W by distinct row, on some attributes; `ids` says which class each row is in there."""
-        ids = ids.astype(np.int64, copy=False)  # others are far slower to look up by
-        base = self._base(list(attributes))  # the same throughout a class
-        off = self.sums - base * self.counts
-        squares = self.squares - base * (self.sums + off)
-        f, sums = np.bincount(ids, self.counts, classes), np.bincount(ids, off, classes)
-        mean, several = sums / f, f > 1
-        around = float(squares @ several[ids])
-        within = around - float(sums[several] @ mean[several])
-        people, many = float(f[several].sum()), int(np.count_nonzero(several))
+    def alike(self, attributes: Iterable[int], *classes: Held) -> list[Floats]:
+        """W of those of each class on some attributes; together they are the whole table."""
+        of = list(attributes)
+        effects, bases = self._effects(of), []
+        within = around = people = many = 0.0
+        for held in classes:
+            base = np.zeros(len(held.row))  # the same throughout a class
+            for j in of:
+                base += effects.take(self.at[j].take(held.row))
+            bases.append(base)
+            several = np.flatnonzero(held.people > 1)
+            if several.size:
+                own, told = held.some(several), base.take(several)
+                within += float((own.squares - own.sums**2 / own.people).sum())
+                off = own.squares - told * (2 * own.sums - told * own.people)
+                around += float(off.sum())
+                people += float(own.people.sum())
+                many += several.size
         r = 1.0
         if many:
             r -= within / (people - many) / (around / people) if around > 0 else 0.0
             r = float(np.clip(r, 0, 1))
-        mean *= f * r / (1 + (f - 1) * r)
-        return np.asarray(np.maximum(self.middle + base + mean[ids], 1.0))
+        out = []
+        for held, base in zip(classes, bases, strict=True):
+            mean = held.sums / held.people - base
+            mean *= held.people * r / (1 + (held.people - 1) * r)
+            out.append(np.maximum(self.middle + base + mean, 1.0))
+        return out
 
-    def _base(self, attributes: list[int]) -> Floats:
-        """What the values of some attributes tell, by distinct row."""
-        from scipy.linalg import solve
+    def _effects(self, attributes: list[int]) -> Floats:
+        """What each value of some attributes tells; 0 for those of others."""
+        from scipy.linalg.lapack import dposv
         from scipy.sparse import diags_array
         from scipy.sparse.linalg import cg
 
-        out = np.zeros(len(self.counts))
-        if not attributes:
-            return out
-        some = np.concatenate([np.arange(*self.starts[j : j + 2]) for j in attributes])
         effects = np.zeros(int(self.starts[-1]))
+        if not attributes:
+            return effects
+        some = np.concatenate([np.arange(*self.starts[j : j + 2]) for j in attributes])
         if isinstance(self.pairs, np.ndarray):
-            pairs = self.pairs[np.ix_(some, some)]
-            effects[some] = solve(pairs, self.by_value[some], assume_a="pos", overwrite_a=True)
+            pairs = self.pairs[
+                some[:, None], some
+            ].T  # symmetric, in the order that it is solved in
+            effects[some] = dposv(pairs, self.by_value[some], overwrite_a=True)[1]
         else:
             pairs = self.pairs[some][:, some]
             near = diags_array(1 / pairs.diagonal())
             effects[some] = cg(pairs, self.by_value[some], rtol=1e-9, M=near)[0]
-        for j in attributes:
-            out += effects.take(self.at[j])
-        return out
+        return effects

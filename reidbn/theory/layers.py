@@ -31,6 +31,7 @@ from reidbn.theory.layer import (
 )
 
 Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
 Single: TypeAlias = NDArray[Any]  # in single precision
 GRID = (41, 17, 9)
 """Points of a, b and ln s: all subsets share them, so they are finer than one subset's."""
@@ -90,26 +91,32 @@ class SubsetLayers:
                 at = self.drawn[some]
                 yield some, [(t[at], o[at[:, :third]]) for t, o in tables]
 
-    def at(self, x: Single, beside: NDArray[Any] | None = None) -> tuple[NDArray[np.int32], Single]:
-        """The cell before each x, counted over all subsets, and how far beyond it x lies.
+    def at(
+        self, x: Single, subset: Ints, beside: NDArray[Any] | None = None
+    ) -> tuple[Ints, Single]:
+        """The cell before each x of a subset, counted over all, and how far beyond it x lies.
 
         `beside` says which of `BESIDE` it is: the first, where it is left out.
         """
         knots = len(self.x)
         place = np.clip((x - np.float32(self.x[0])) / np.float32(STEP), 0, knots - 1.001)
-        cell = place.astype(np.int32)
-        place -= cell
-        cell += (np.arange(len(x), dtype=np.int32) * self.unique.shape[1])[:, None]
+        cell = place.astype(np.int64)
+        place -= cell.astype(np.float32)
+        cell += subset * self.unique.shape[1]
         if beside is not None:
-            cell += beside * np.int32(knots)
+            cell += beside.astype(np.int64) * knots
         return cell, place
 
 
-def read(table: Single, knot: NDArray[np.int32], beyond: Single) -> Single:
+def read(table: Single, knot: Ints, beyond: Single) -> Single:
     """Values between knots."""
     flat = table.reshape(-1)
     low = flat.take(knot)
-    return np.asarray(low + (flat.take(knot + 1) - low) * beyond)
+    told = flat[1:].take(knot)
+    told -= low
+    told *= beyond
+    told += low
+    return np.asarray(told)
 
 
 def knots(n: float, N: float) -> Floats:

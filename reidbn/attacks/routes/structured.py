@@ -108,8 +108,13 @@ class StructuredPopulation(SubsetPopulation):
             unique[~speaks] = np.maximum(unique[~speaks], by_weight)
         as_probability(unique)
         unique *= f == 1
-        match = self._match_of_many(rows, places).astype(np.float32)
-        np.copyto(match, told, where=(f <= FEW) & speaks[:, None])
+        stands = self.structured.stands
+        if stands is not None and stands.of_large:
+            match, at = told, places[~speaks] + self.said.flat.start[~speaks, None]
+            match[~speaks] = self._in_silence(rows, at, self.said.flat.match.take(at))
+        else:
+            match = self._match_of_many(rows, places).astype(np.float32)
+            np.copyto(match, told, where=(f <= FEW) & speaks[:, None])
         before = unique.astype(np.float64)
         least = np.float32(1 / self.population)
         after = settle(unique).astype(np.float64)
@@ -123,17 +128,21 @@ class StructuredPopulation(SubsetPopulation):
         match, found = self.said.match(rows, places), self.structured
         if found.stands is None:
             return match
-        flat = self.said.flat
-        size = flat.size.take(places + flat.start[:, None]).astype(np.float64)
+        at, silent = places + self.said.flat.start[:, None], ~found.speaks
+        size = self.said.flat.size.take(at).astype(np.float64)
         alike = found.stands.alike(self.row_of[rows])[found.place]
         large = (size > FEW) & found.speaks[:, None]
         match[large] = individual_risk(size[large], (size * alike)[large])
-        if self.class_weights is not None:
-            silent = ~found.speaks
-            weights = np.maximum(self.class_weights[:, rows], size[silent])
-            by_weight = individual_risk(size[silent], weights)
-            match[silent] = np.maximum(match[silent], by_weight)
+        match[silent] = self._in_silence(rows, at[silent], match[silent])
         return match
+
+    def _in_silence(self, rows: Any, at: NDArray[Any], match: Array) -> Array:
+        """E[1/F] where structures say nothing: the larger of what sizes and weights say."""
+        if self.class_weights is None:  # at the lower end: the larger of two is none
+            return match
+        size = self.said.flat.size.take(at).astype(np.float64)
+        by_weight = individual_risk(size, np.maximum(self.class_weights[:, rows], size))
+        return np.asarray(np.maximum(match, by_weight))
 
     @cached_property
     def _small(self) -> NDArray[np.int8]:
@@ -345,7 +354,13 @@ def structured_population(
         rows, row_of = _rows(people, classes, individuals)
         stands, told = _standing(people, population)
         fitted = fit_every_subset(
-            as_fitted(people), rows, classes.groups, classes.frequencies, population, stands
+            as_fitted(people),
+            rows,
+            classes.groups,
+            classes.frequencies,
+            population,
+            stands,
+            as_counted=classes.distinct is not None,
         )
         if fitted is None:
             return None, "one attribute alone parts people, so there is no structure"
