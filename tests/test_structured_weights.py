@@ -7,6 +7,7 @@ import reidbn as rb
 from reidbn.attack import Known, Knows, Scenario
 from reidbn.errors import DataError
 from reidbn.population import distinct_rows, weight_alike
+from reidbn.theory import individual_risk
 
 COLUMNS = list("abc")
 COMMON = 40.0  # people for whom those with an even value of the first column stand
@@ -233,3 +234,40 @@ def test_where_no_structure_speaks_the_larger_of_class_sizes_and_weights_does():
     ends = few.population_uncertainty().table()
     assert (ends["low"] <= ends["mean"]).all()
     assert (ends["mean"] <= ends["high"]).all()
+
+
+@pytest.mark.parametrize("columns", ["abcd", "abcdef"])
+def test_those_alike_stand_for_what_their_class_says_on_every_subset(columns):
+    """One subset after the other, and one class after the other, by the formulas as they stand."""
+    rng = np.random.default_rng(len(columns))
+    table = rng.integers(0, rng.integers(2, 8, len(columns)), (700, len(columns)))
+    weights = 2 + 10 * rng.gamma(2, size=8)[table[:, 0]] * rng.gamma(3, size=700)
+    people = rb.People.from_codes(table, list(columns), weights=weights)
+    knows = Knows(tuple(Known(c, (c,), (0.5,), source="made up") for c in columns))
+    asked = {"scenario": Scenario("half", knows=knows), "population": round(weights.sum())}
+    found = assessed(people, **asked).population
+    stands, wanted = found.structured.stands, found.structured.marginals.wanted
+    off = weights  # whose sum is near enough to the population
+    middle, rows = off.mean(), found.classes.some
+    off = off - middle
+    for place, mask in zip(stands.place, wanted.tolist(), strict=True):
+        on = [j for j in range(len(columns)) if mask >> j & 1]
+        hot = np.column_stack([table[:, j] == v for j in on for v in np.unique(table[:, j])])
+        pairs = hot.T.astype(float) @ hot + 5 * np.eye(hot.shape[1])
+        base = hot @ np.linalg.solve(pairs, hot.T @ off)
+        ids = np.unique(table[:, on], axis=0, return_inverse=True)[1].ravel()
+        f = np.bincount(ids)
+        of_class = np.bincount(ids, off - base) / f
+        some = f[ids] > 1
+        within = ((off - base - of_class[ids])[some] ** 2).sum() / (some.sum() - (f > 1).sum())
+        r = 1 - within / ((off - base)[some] ** 2).mean() if some.any() else 1.0
+        k = f * min(max(r, 0), 1) / (1 + (f - 1) * min(max(r, 0), 1))
+        alike = np.maximum(middle + base + (k * of_class)[ids], 1 + 0.5 / 700)[rows]
+        size = f[ids][rows]
+        beside = np.exp(np.interp(place, np.arange(len(stands.sizes)),
+                                  np.log(stands.sizes / 700 - 1)))  # fmt: skip
+        np.testing.assert_allclose((1 + beside)[size <= 3], alike[size <= 3], rtol=2e-5)
+        large = size > 3
+        np.testing.assert_allclose(
+            -place[large], individual_risk(size[large], (size * alike)[large]), rtol=1e-6
+        )
