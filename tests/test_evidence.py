@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 from scipy.optimize import brentq
-from scipy.special import polygamma
+from scipy.special import expit, polygamma
 
 import reidbn as rb
 from reidbn.attack import Elicited, Expert, Measured, Parameter, Study, interval
@@ -98,6 +98,28 @@ def test_several_studies_are_pooled_as_brute_force_pools_them(pairs, scale):
     x, weights = law.points
     assert weights.sum() == pytest.approx(1)
     assert weights @ x == pytest.approx(law.mean, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "scale"),
+    [
+        (((12, 100), (30, 120), (5, 80)), 0.5),
+        (((0, 5), (0, 5)), 10.0),
+        (((500_000, 1_000_000), (300_000, 1_000_000)), 0.5),
+        (((0, 50),) * 20, 0.5),
+    ],
+)
+def test_shares_of_a_pooled_law_are_those_of_its_parts_added_up(pairs, scale):
+    """The parts' own shares; points, against the parts' means and mean squares."""
+    law = studies(*pairs, between=scale).law
+    rng = np.random.default_rng(3)
+    x = np.concatenate([rng.random(20), expit(rng.uniform(-30, 30, 40)), [0, 1e-300, 1 - 1e-16, 1],
+                        rng.choice(law.a / (law.a + law.b), 20)])  # fmt: skip
+    parts = [law.weights @ stats.beta.cdf(one, law.a, law.b) for one in x]
+    np.testing.assert_allclose(law.cumulative(x), parts, atol=1e-9, rtol=0)
+    points, weights = law.points
+    for power, moment in ((1, law.mean), (2, law.mean**2 + law.sd**2)):
+        assert weights @ points**power == pytest.approx(moment, abs=1e-9)
 
 
 def test_studies_that_differ_say_less_of_a_new_setting_than_one_large_study():

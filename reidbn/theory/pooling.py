@@ -11,14 +11,16 @@ prior of a stated scale.  With the p_i integrated out each study counts with its
 
     C(T, h) B(h + m k, T - h + (1 - m) k) / B(m k, (1 - m) k)                                   (2)
 
-m and s are integrated over a grid.  A new setting has a chance of its own, too: its
-law is the mixture of Beta(m k, (1 - m) k) over what is left of m and s, and not that of m.
+m and s are integrated over a grid, once.  A new setting has a chance of its own, too: its law is
+the mixture of Beta(m k, (1 - m) k) over what is left of m and s, and not that of m.  The
+density of thousands of beta laws is smooth in log odds: shares and points come from pieces of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -36,6 +38,14 @@ STEPS = 9  # of Newton, to the last digits, ...
 SETTLED = 1e-8  # ... after a step in logs so short: the next one would be its square
 DEPTH = 30.0  # logs below the peak, where a point no longer counts
 LEAST = 1e-10  # weight, likewise
+ENDS = -40.0, 36.0  # log odds: numbers beyond are as good as 0 and 1
+PIECE, PARTS = 0.5, 64  # of log odds, and of the middles of all parts: pieces of a density at first
+NODES = 16  # on each piece ...
+CLOSE = 1e-13  # ... that is halved until its share of the law is told to this ...
+HALVED = 10  # ... or so often
+MOST_PIECED = 1 << 14  # parts: more are so narrow that pieces of them would be too many
+BLOCK = 16  # points at once, for which narrow parts are left out ...
+NARROW, FAR = 200, 20.0  # ... whose shapes are larger and which lie so many sds away
 
 
 @dataclass(frozen=True)
@@ -58,31 +68,154 @@ class BetaMixture:
 
     def cumulative(self, x: ArrayLike) -> Array:
         """The probability of lying at or under each point."""
-        from scipy.special import betainc
+        from scipy.special import logit
 
         points: Array = np.atleast_1d(np.asarray(x, dtype=float))
+        if not self._is_pieced:
+            return self._below(points)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.asarray(logit(points))
+        inside = (t > ENDS[0]) & (t < ENDS[1])
+        found = np.empty_like(t)
+        found[inside] = self._pieces.below(t[inside])
+        found[~inside] = self._below(points[~inside])
+        return found
+
+    @property
+    def _is_pieced(self) -> bool:
+        return 1 < len(self.a) <= MOST_PIECED
+
+    def _below(self, points: Array) -> Array:
+        """Added up over the parts, which takes long where both are many."""
+        from scipy.special import betainc
+
         return np.array([self.weights @ betainc(self.a, self.b, one) for one in points])
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        """The density between the ends, on pieces so short that their nodes tell it."""
+        middles = np.log(self.a) - np.log(self.b)
+        order = np.argsort(middles)
+        levels = np.searchsorted(np.cumsum(self.weights[order]), np.linspace(0, 1, PARTS))
+        marks = middles[order][np.minimum(levels, len(order) - 1)]
+        count = round((ENDS[1] - ENDS[0]) / PIECE)
+        even, between = np.linspace(*ENDS, count + 1), np.clip(marks, *ENDS).round(6)
+        edges = np.unique(np.append(even, between))
+        start, stop = self._below(np.array([np.exp(ENDS[0]), 1 / (1 + np.exp(-ENDS[1]))]))
+        sizes = self.a * np.log1p(self.b / self.a) + self.b * np.log1p(self.a / self.b)
+        rounding = float(np.finfo(float).eps * (self.weights @ sizes))
+        return Pieces.of(self.log_density, edges, float(start), float(stop), rounding)
 
     marks: ClassVar[Array] = np.empty(0)  # where the density is not smooth
 
     def log_density(self, t: Array) -> Array:
         """Of the log odds."""
-        from scipy.special import betaln, logsumexp
+        from scipy.special import betaln
 
-        logs = [
-            -a * np.logaddexp(0, -t) - b * np.logaddexp(0, t) - betaln(a, b)
-            for a, b in zip(self.a.tolist(), self.b.tolist(), strict=True)
-        ]
-        return np.asarray(logsumexp(np.array(logs), axis=0, b=self.weights[:, None]))
+        odds = np.asarray(t, dtype=float)
+        known = np.stack([-self.a, -self.b, np.log(self.weights) - betaln(self.a, self.b)], axis=1)
+        middles, widths = np.log(self.a) - np.log(self.b), np.sqrt(1 / self.a + 1 / self.b)
+        reach = np.where(np.minimum(self.a, self.b) > NARROW, FAR * widths, np.inf)
+        found, order = np.empty(len(odds)), np.argsort(odds)
+        for here in np.array_split(order, max(1, -(-len(order) // BLOCK))):
+            at = odds[here]
+            near = (middles - reach <= at[-1]) & (middles + reach >= at[0]) if len(at) else []
+            some = known[near] if np.any(near) else known
+            logs = some @ np.stack([np.logaddexp(0, -at), np.logaddexp(0, at), np.ones_like(at)])
+            top = logs.max(axis=0)
+            found[here] = top + np.log(np.exp(logs - top).sum(axis=0))
+        return found
 
     @cached_property
     def points(self) -> tuple[Array, Array]:
         """Points and weights that integrate smooth functions over the law."""
-        return self.inner(4 * INNER if len(self.a) == 1 else INNER)
+        if self._is_pieced:
+            return self._pieces.points
+        return gauss_beta(self.a, self.b, 4 * INNER if len(self.a) == 1 else INNER, self.weights)
 
-    def inner(self, count: int) -> tuple[Array, Array]:
-        """So many Gauss points of every part."""
-        return gauss_beta(self.a, self.b, count, self.weights)
+
+@dataclass(frozen=True)
+class Pieces:
+    """A density in log odds on pieces, and what lies below the first and above the last."""
+
+    edges: Array
+    density: Array  # pieces x nodes
+    start: float
+    stop: float
+
+    @classmethod
+    def of(cls, log_density: Callable[[Array], Array], edges: Array, start: float,
+           stop: float, rounding: float) -> Pieces:  # fmt: skip
+        """Pieces are halved until the halves' nodes find what the whole's nodes foretell.
+
+        What a density is rounded by, relative to it, is no reason to go on.
+        """
+        u, shares = _nodes()
+        ahead = _interpolating(np.concatenate([(u - 1) / 2, (u + 1) / 2]))
+        ends, found = np.stack([edges[:-1], edges[1:]], axis=1), []
+        values = _density(log_density, ends)
+        for _ in range(HALVED):
+            middle = ends.mean(axis=1)
+            halves = np.stack([ends[:, 0], middle, middle, ends[:, 1]], axis=1).reshape(-1, 2)
+            finer = _density(log_density, halves)
+            finest = finer.reshape(len(ends), -1)
+            off = np.abs(finest - values @ ahead.T) - 4 * rounding * finest
+            open_ = np.repeat(off @ np.tile(shares, 2) * np.diff(ends)[:, 0] / 4 > CLOSE, 2)
+            found.append((halves[~open_], finer[~open_]))
+            ends, values = halves[open_], finer[open_]
+            if not len(ends):
+                break
+        all_ends, density = (np.concatenate(part) for part in
+                             zip(*found, (ends, values), strict=True))  # fmt: skip
+        order = np.argsort(all_ends[:, 0])
+        return cls(np.append(all_ends[order, 0], edges[-1]), density[order], start, stop)
+
+    @cached_property
+    def _sums(self) -> Array:
+        """What lies below every edge."""
+        shares = self.density @ _nodes()[1] * np.diff(self.edges) / 2
+        return self.start + np.append(0.0, np.cumsum(shares))
+
+    def below(self, t: Array) -> Array:
+        """The probability of lying under log odds between the first edge and the last."""
+        i = np.searchsorted(self.edges, t, side="right") - 1
+        width = np.diff(self.edges)[i]
+        u, shares = _nodes()
+        reach = 2 * (t - self.edges[i]) / width  # of -1 .. 1, on which the nodes are
+        at = -1 + reach[:, None] * (1 + u) / 2
+        part = _interpolating(at.ravel()).reshape(*at.shape, NODES) @ self.density[i][:, :, None]
+        found = self._sums[i] + part[..., 0] @ shares * reach / 2 * width / 2
+        return np.clip(found, 0.0, 1.0)
+
+    @property
+    def points(self) -> tuple[Array, Array]:
+        """The nodes as numbers between 0 and 1, and their weights; what is beyond is at the ends."""
+        u, shares = _nodes()
+        half = np.diff(self.edges)[:, None] / 2
+        t = np.concatenate([ENDS[:1], (self.edges[:-1, None] + half * (1 + u)).ravel(), ENDS[1:]])
+        inner = (half * self.density * shares).ravel()
+        weights = np.concatenate([[self.start], inner, [1 - self.stop]])
+        kept = weights > 0
+        return 1 / (1 + np.exp(-t[kept])), weights[kept] / weights[kept].sum()
+
+
+@cache
+def _nodes() -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(NODES)
+
+
+def _density(log_density: Callable[[Array], Array], ends: Array) -> Array:
+    """At the nodes of every piece."""
+    half = np.diff(ends) / 2
+    return np.exp(log_density((ends[:, :1] + half * (1 + _nodes()[0])).ravel())).reshape(-1, NODES)
+
+
+def _interpolating(u: Array) -> Array:
+    """The matrix that takes values at the nodes to those of their polynomial at other points."""
+    at = np.polynomial.legendre.legvander(u, NODES - 1)
+    nodes, shares = _nodes()
+    back = np.polynomial.legendre.legvander(nodes, NODES - 1) * shares[:, None]
+    return np.asarray(at * (np.arange(NODES) + 0.5) @ back.T)
 
 
 def beta(a: float, b: float) -> BetaMixture:
