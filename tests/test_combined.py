@@ -38,6 +38,9 @@ def against_the_oracle(files, seed):
                 if found[0] and "worth the same" not in str(refused):
                     pytest.fail(f"{words} {given}: {refused}")
                 continue
+            except rb.errors.TooLarge:  # more worlds than that engine writes down: it says so
+                assert engine == "enumeration"
+                continue
             worst = answer.probability if answer.worst is None else answer.worst
             assert is_between(float(answer), float(worst), found), (words, given, engine)
             answers += 1

@@ -116,10 +116,10 @@ def test_shares_of_a_pooled_law_are_those_of_its_parts_added_up(pairs, scale):
     x = np.concatenate([rng.random(20), expit(rng.uniform(-30, 30, 40)), [0, 1e-300, 1 - 1e-16, 1],
                         rng.choice(law.a / (law.a + law.b), 20)])  # fmt: skip
     parts = [law.weights @ stats.beta.cdf(one, law.a, law.b) for one in x]
-    np.testing.assert_allclose(law.cumulative(x), parts, atol=1e-9, rtol=0)
+    np.testing.assert_allclose(law.cumulative(x), parts, atol=1e-12, rtol=0)
     points, weights = law.points
     for power, moment in ((1, law.mean), (2, law.mean**2 + law.sd**2)):
-        assert weights @ points**power == pytest.approx(moment, abs=1e-9)
+        assert weights @ points**power == pytest.approx(moment, abs=1e-12)
 
 
 def test_studies_that_differ_say_less_of_a_new_setting_than_one_large_study():

@@ -101,19 +101,21 @@ class BetaMixture:
         count = round((ENDS[1] - ENDS[0]) / PIECE)
         even, between = np.linspace(*ENDS, count + 1), np.clip(marks, *ENDS).round(6)
         edges = np.unique(np.append(even, between))
-        start, stop = self._below(np.array([np.exp(ENDS[0]), 1 / (1 + np.exp(-ENDS[1]))]))
+        start = float(self._below(np.exp(ENDS[:1]))[0])
         sizes = self.a * np.log1p(self.b / self.a) + self.b * np.log1p(self.a / self.b)
         rounding = float(np.finfo(float).eps * (self.weights @ sizes))
-        return Pieces.of(self.log_density, edges, float(start), float(stop), rounding)
+        return Pieces.of(self.log_density, edges, start, rounding)
 
     marks: ClassVar[Array] = np.empty(0)  # where the density is not smooth
 
     def log_density(self, t: Array) -> Array:
         """Of the log odds."""
-        from scipy.special import betaln
+        from scipy.special import gammaln
 
         odds = np.asarray(t, dtype=float)
-        known = np.stack([-self.a, -self.b, np.log(self.weights) - betaln(self.a, self.b)], axis=1)
+        small, large = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
+        scale = gammaln(small) - log_ratio(large, small)  # betaln is 1e-8 off at (31, 1e7)
+        known = np.stack([-self.a, -self.b, np.log(self.weights) - scale], axis=1)
         middles, widths = np.log(self.a) - np.log(self.b), np.sqrt(1 / self.a + 1 / self.b)
         reach = np.where(np.minimum(self.a, self.b) > NARROW, FAR * widths, np.inf)
         found, order = np.empty(len(odds)), np.argsort(odds)
@@ -136,16 +138,15 @@ class BetaMixture:
 
 @dataclass(frozen=True)
 class Pieces:
-    """A density in log odds on pieces, and what lies below the first and above the last."""
+    """A density in log odds on pieces, and what lies below the first."""
 
     edges: Array
     density: Array  # pieces x nodes
     start: float
-    stop: float
 
     @classmethod
     def of(cls, log_density: Callable[[Array], Array], edges: Array, start: float,
-           stop: float, rounding: float) -> Pieces:  # fmt: skip
+           rounding: float) -> Pieces:  # fmt: skip
         """Pieces are halved until the halves' nodes find what the whole's nodes foretell.
 
         What a density is rounded by, relative to it, is no reason to go on.
@@ -168,7 +169,7 @@ class Pieces:
         all_ends, density = (np.concatenate(part) for part in
                              zip(*found, (ends, values), strict=True))  # fmt: skip
         order = np.argsort(all_ends[:, 0])
-        return cls(np.append(all_ends[order, 0], edges[-1]), density[order], start, stop)
+        return cls(np.append(all_ends[order, 0], edges[-1]), density[order], start)
 
     @cached_property
     def _sums(self) -> Array:
@@ -189,12 +190,12 @@ class Pieces:
 
     @property
     def points(self) -> tuple[Array, Array]:
-        """The nodes as numbers between 0 and 1, and their weights; what is beyond is at the ends."""
+        """The nodes as numbers between 0 and 1, and their weights; what is beyond is at ends."""
         u, shares = _nodes()
         half = np.diff(self.edges)[:, None] / 2
         t = np.concatenate([ENDS[:1], (self.edges[:-1, None] + half * (1 + u)).ravel(), ENDS[1:]])
         inner = (half * self.density * shares).ravel()
-        weights = np.concatenate([[self.start], inner, [1 - self.stop]])
+        weights = np.concatenate([[self.start], inner, [max(1 - self._sums[-1], 0.0)]])
         kept = weights > 0
         return 1 / (1 + np.exp(-t[kept])), weights[kept] / weights[kept].sum()
 
