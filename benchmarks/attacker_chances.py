@@ -77,6 +77,9 @@ def rules(people):
         "a mean by 10 people": lambda above, sums, risks: int(sums[0] // 10),
         "by 50": lambda above, sums, risks: int(sums[0] // 50),
         "by 100": lambda above, sums, risks: int(sums[0] // 100),
+        "exactly, as a slider that scales it tells it": lambda above, sums, risks: round(
+            sums[0], 6
+        ),
         "three means as told": lambda above, sums, risks: tuple(map(mean_in_steps, risks())),
     }
 

@@ -300,7 +300,8 @@ def gaps(missing, n=400):
 
 @pytest.mark.wide
 def test_another_policy_for_missing_cells_is_another_question_to_a_ledger(tmp_path):
-    """Cells that match anything pass where cells that are a value of their own do not."""
+    """Cells that match anything pass where cells that are a value of their own do not, which the
+    classes of who is written alike do not say: that verdict is the custodian's own."""
     ledger, printed = tmp_path / "releases.json", {}
     asked = {"threshold": {"overall": 0.2}}
     for policy in ("matches-anything", "value"):
@@ -312,7 +313,9 @@ def test_another_policy_for_missing_cells_is_another_question_to_a_ledger(tmp_pa
         else:
             result.report(tmp_path / "r.md", ledger=ledger, **asked)
     assert "Does not pass" in printed["value"]
-    assert "Passes" in printed["matches-anything"]
+    assert "It is not told whether this passes" in printed["matches-anything"]
+    own = rb.assess("marketer", gaps("matches-anything"))
+    assert "Passes" in own.report(tmp_path / "o.md", custodian=True, **asked).read_text()
 
 
 @pytest.mark.wide
@@ -323,7 +326,7 @@ def test_a_green_report_is_not_printed_again_for_what_is_not_green(tmp_path):
     passes.report(tmp_path / "a.md", ledger=ledger, **asked)
     fails.report(tmp_path / "alone.md", ledger=tmp_path / "other.json", **asked)
     content, other = (json.loads(p.read_text()) for p in (ledger, tmp_path / "other.json"))
-    content["releases"][0]["asked"] = other["releases"][0]["asked"]
+    content["releases"][0] |= {"asked": other["releases"][0]["asked"], "standing": 2}
     ledger.write_text(json.dumps(content))
     with pytest.raises(UsageError, match="passed, and does not pass itself"):
         fails.report(tmp_path / "b.md", ledger=ledger, **asked)
@@ -467,3 +470,22 @@ def told_of(result, kind, ledger):
     options = {"page": "people"} if kind == "page" else {}
     telling = telling_of(result, custodian=kind == "page")  # of which a page has no classes
     return released(ledger, kind, result, options, telling, lambda: ({kind: "-"}, 1, (0, 0), ""))
+
+
+@pytest.mark.parametrize("names", ["a", "ab", "abc"])
+def test_a_table_whose_every_column_was_read_with_other_missing_values_is_refused(names, tmp_path):
+    """No column alike, and the people are the same: each but for one value is had by as many."""
+    rng = np.random.default_rng(len(names))
+    one, other = ({n: rng.choice([*"vwxyz?"], 300) for n in names} for _ in range(2))
+    ledger = tmp_path / "releases.json"
+
+    def report(columns, path, missing=()):
+        people = rb.read_table(columns, quasi_identifiers=[*names], missing_values=missing)
+        rb.assess("marketer", people).report(tmp_path / path, ledger=ledger)
+
+    report(one, "a.json")
+    with pytest.raises(UsageError, match="may be of the same people"):
+        report(one, "b.json", ["?"])
+    report(other, "c.json", ["?"])  # of other people
+    with pytest.raises(UsageError, match="may be of the same people"):
+        report(other, "d.json")

@@ -160,12 +160,17 @@ def test_under_chances_a_page_of_people_stays_in_the_house(shell, tmp_path):
     b = np.repeat(["x", "y"], 200)
     table = rb.read_table({"a": a, "b": b}, quasi_identifiers=["a", "b"])
     result = rb.assess("marketer", table, known={"a": 0.5, "b": 1.0})
-    with pytest.raises(rb.UsageError, match=r"chances here.*custodian=True.*attack\.page"):
+    with pytest.raises(
+        rb.UsageError,
+        match=r"chances here.*The report leaves.*for sure.*custodian=True.*attack\.page",
+    ):
         result.page(path := tmp_path / "p.html")
     text = result.page(path, custodian=True).read_text()
     assert "It is the custodian&#39;s own: it holds exact counts of people, and stays" in text
     assert path.stat().st_mode & 0o77 == 0
     assert shell("verify", path)[0] == 0
+    sure = rb.assess("marketer", table, known=["a", "b"])
+    assert sure.page(tmp_path / "sure.html").exists()
     with pytest.raises(rb.UsageError, match="a ledger is of what leaves the house"):
         result.page(path, custodian=True, ledger=tmp_path / "ledger")
     pd.DataFrame({"a": a, "b": b}).to_csv(tmp_path / "t.csv", index=False)

@@ -184,7 +184,9 @@ def _refuse_outward(result: Assessment) -> None:
         raise in_the_house(
             "what an attacker knows has chances here, and nothing proves that a reader of the "
             "page makes no small count out of its cells: each says in which of nested classes its "
-            "people stand"
+            "people stand. A mean alone that moved would tell itself exactly, by where its steps "
+            "end. The report leaves with the mean as asked, and where all of it is known for sure "
+            "a page may leave, too"
         )
     if len(result) < FEWEST:
         raise in_the_house(

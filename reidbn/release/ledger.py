@@ -41,6 +41,8 @@ from reidbn.release.marks import (
 )
 from reidbn.release.writing import probe, write_text
 
+COMMONEST, MOST_OF = 32, 0.75  # values of a column that are kept, and how many make it the same
+
 
 @dataclass(frozen=True)
 class Released:
@@ -62,6 +64,9 @@ class Released:
     """A word for its title and its recipient; empty in an older ledger."""
     tells: str = ""
     """A word for all that it tells of people, whatever its title and recipient."""
+    by_value: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of each column words for its commonest values and how many have each: what else was read as
+    missing leaves the others as they are."""
 
     def text(self, kind: str) -> str:
         """What was printed, by the ending of the file."""
@@ -102,9 +107,10 @@ class Ledger:
         """Whether another table is here that may be of the same people, or of all but a few.
 
         So it is where two columns, or all that both have, are fewer than ten people apart; of a
-        table of two, where one is: the other may have been read otherwise (missing values).
+        table of two, where one is.  And it is where as many people have most values of each column:
+        the other was read with other missing_values.
         """
-        mine = self.by_column(columns)
+        mine, values = self.by_column(columns), self.by_value(columns)
         for entry in self.entries:
             shared = sorted(set(mine) & set(entry.by_column))
             if entry in near or not shared:
@@ -114,7 +120,21 @@ class Ledger:
             pair = len(shared) == 2 and len(mine) == len(entry.by_column) == 2
             if alike >= min(2, len(shared) - pair):
                 return True
+            if entry.by_value and all(_as_many(values[c], entry.by_value[c]) for c in shared):
+                return True
         return False
+
+    def by_value(self, columns: Columns) -> dict[str, list[str]]:
+        """By column a word for each of its commonest values with how many people have it."""
+        found = {}
+        for name, labels, codes in columns:
+            counts = np.bincount(codes, minlength=len(labels))
+            common = np.argsort(-counts, kind="stable")[:COMMONEST]
+            found[self.named(name)] = [
+                self.named([name, labels[i], int(counts[i])])[:12]
+                for i in common if counts[i] and labels[i] is not None
+            ]  # fmt: skip
+        return found
 
     def classes(self, columns: Columns, sizes: Sequence[NDArray[np.int64]]) -> list[str]:
         """A word for each way in which people stand in classes, by the size of everybody's."""
@@ -128,7 +148,8 @@ class Ledger:
         """Keep a release."""
         texts = {kind: packed(text.encode()) for kind, text in release.printed.items()}
         sketches = {c: mine.to_text() for c, mine in self.by_column(columns).items()}
-        self.entries.append(replace(release, printed=texts, by_column=sketches))
+        kept = replace(release, by_column=sketches, by_value=self.by_value(columns))
+        self.entries.append(replace(kept, printed=texts))
         self._save()
 
     def add_file(self, written: FileOut) -> None:
@@ -145,6 +166,11 @@ class Ledger:
             "files": [vars(written) for written in self.files],
         }
         write_text(json.dumps(content, indent=1) + "\n", self.path, of_people=True)
+
+
+def _as_many(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether most values of one of them are had by as many people in the other."""
+    return len({*one} & {*other}) >= MOST_OF * min(len(one), len(other))
 
 
 @contextmanager
