@@ -8,6 +8,7 @@ import pytest
 
 import reidbn as rb
 from reidbn.cli import main
+from reidbn.inference.interchange import export_text
 from tests.decision_oracle import Diagram
 from tests.inside import inside
 from tests.test_decide import small
@@ -163,6 +164,34 @@ def test_chances_above_and_crossings_are_of_the_worst_of_tied_policies(tmp_path)
     assert rb.tornado(str(file), "risk", set={"fee": 4})["fee"].highest == 0.25
 
 
+@pytest.mark.filterwarnings("ignore::reidbn.errors.ReidbnWarning")
+def test_shares_slopes_and_comparisons_are_of_the_worst_of_tied_policies(tmp_path):
+    """By phone the answer is p/2, on the web, which is taken, p/4."""
+    file = tmp_path / "swept.yaml"
+    file.write_text(SWEPT)
+    found = rb.sobol(str(file), "risk", over=["p"])
+    assert found.mean == pytest.approx(0.25, abs=1e-9)
+    assert found.sd == pytest.approx(0.5 / 12**0.5, abs=1e-9)
+    assert "every figure here is of the policy with the highest answer" in str(found)
+    assert rb.whatif.derivative(str(file), "risk", "p") == pytest.approx(0.5, abs=1e-9)
+    both = rb.compare(str(file), "risk", {}, {"set": {"fee": 4}})
+    assert (both.answer_before, both.answer_after) == (0.25, 0.125)
+    # without a tie they are of the only best policy, as they were
+    assert rb.sobol(str(file), "risk", over=["p"], set={"fee": 4}).mean == pytest.approx(0.125)
+    assert rb.whatif.derivative(str(file), "risk", "p", set={"fee": 4}) == pytest.approx(0.25)
+
+
+def test_an_export_of_a_decided_attack_says_where_he_is_indifferent(tmp_path):
+    file = tmp_path / "swept.yaml"
+    file.write_text(SWEPT)
+    told = "way: (Another option is worth the same to the attacker"
+    for fee, is_tied in ((5, True), (4, False)):
+        attack = rb.decide(str(file), "risk", set={"fee": fee}).attack
+        for form in ("bif", "xdsl", "xmlbif"):
+            assert (told in export_text(attack, form)) == is_tied
+        assert ("worth the same" in rb.dumps(attack)) == is_tied
+
+
 OF_PEOPLE = """
 schema_version: 1
 name: tie-people
@@ -310,6 +339,8 @@ def test_evidence_that_only_another_tied_policy_lets_happen(tmp_path, capsys):
             (None, 0.9),
             (0.2, 0.9),
         ]
+        with pytest.raises(rb.errors.ImpossibleEvidence, match="at way another option is worth"):
+            rb.decide(str(file), "risk", set={"b": 0})
         found = rb.ask(str(file), "risk", set={"b": 0}, policy={"way": "phone"})
         assert float(found) == pytest.approx(0.9, abs=1e-15)
         with pytest.warns(rb.errors.ReidbnWarning, match="the highest is 0.9"):

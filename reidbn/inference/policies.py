@@ -23,6 +23,8 @@ _FORM = (
 
 OF_ONE = "(decided for one person)"  # ends the story of such a node, in files too
 
+OF_TIED = "(Another option is worth the same to the attacker: answers may be higher under it.)"
+
 
 @runtime_checkable
 class HasTables(Protocol):

@@ -126,7 +126,7 @@ class ReleasePlan:
                 "under": name or after.attack.name,
                 "measure": measure,
                 "all_released": float(risk_told(self._as_read[name], measure)[0].mean()),
-                "per_released": (mean := float(risk_told(after, measure)[0].mean())),
+                "per_released": (mean := float(self._risks[name, measure][1][0].mean())),
                 "per_original": mean * share,
             }
             for name, after in self.results.items()

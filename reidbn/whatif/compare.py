@@ -16,7 +16,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
-from reidbn.inference.worst import say_tied
+from reidbn.inference.worst import of_worst
 from reidbn.result import Result
 from reidbn.whatif.cases import Target, What, brings_case, case_of, change
 from reidbn.whatif.summaries import quantile, summary
@@ -171,9 +171,8 @@ def _name(what: object, otherwise: str) -> str:
 
 
 def _comparison(first: Asked, second: Asked, names: tuple[str, str], statistic: str) -> Comparison:
+    first, second = of_worst(first, ()), of_worst(second, ())
     each = [case.answers({})[:, 0] for case in (first, second)]
-    for case in (first, second):
-        say_tied(case)
     weights = [case.weights for case in (first, second)]
     summed = [
         float(summary(statistic)(v[:, None], w)[0]) for v, w in zip(each, weights, strict=True)

@@ -33,8 +33,10 @@ from reidbn.inference.deciding import Choice, Solved, chance_seen
 from reidbn.inference.exact import Plan
 from reidbn.inference.lowering import STEPS, Lowering, subject_values
 from reidbn.inference.network import Network
-from reidbn.inference.policies import as_rules, with_policy
+from reidbn.inference.policies import OF_TIED, as_rules, with_policy
+from reidbn.inference.ties import tied_in
 from reidbn.inference.together import order_of
+from reidbn.inference.worst import tied_in_words
 from reidbn.late import late
 from reidbn.progress import progress
 from reidbn.whatif.cases import BringsCase, Target, case_of, change, row_by_row
@@ -123,9 +125,12 @@ class Decision:
     @cached_property
     def attack(self) -> Attack:
         """The attack with this policy written in, which holds whatever is changed afterwards."""
-        return with_policy(
-            self.case.attack.with_values(self.case.settings, beyond_range=True), self
-        )
+        attack = self.case.attack.with_values(self.case.settings, beyond_range=True)
+        settled = with_policy(attack, self)
+        tied = [n for n, c in self.choices.items() if (c.tied & (self.seen[n] > 0)).any()]
+        nodes = [settled.nodes[n] for n in tied]
+        told = [replace(n, story=f"{OF_TIED} {n.story}") for n in nodes]
+        return settled.with_node(*told)
 
     @cached_property
     def rules(self) -> tuple[str, ...]:
@@ -502,12 +507,12 @@ def _numbers(case: Asked, solved: Solved) -> dict[str, Array]:
     return {
         "value": replace(solved, network=done).value()[:, 0],
         "attacks": attacking.sum(axis=tuple(axes)),
-        "risk": _risk(case, done),
+        "risk": _risk(case, done, tied_in(solved, case.query.do)),
         **options,
     }
 
 
-def _risk(case: Asked, network: Network) -> Array:
+def _risk(case: Asked, network: Network, tied: set[str]) -> Array:
     query = case.query
     given = {n: network.state_index(n, s) for n, s in query.given.items()}
     values = Plan(query.targets, given).joint(network)[:, 0]
@@ -517,9 +522,10 @@ def _risk(case: Asked, network: Network) -> Array:
         return np.asarray(top)
     evidence = values.sum(axis=tuple(range(1, values.ndim)))
     if not (evidence > 0).all():
+        other = f". {tied_in_words(tuple(sorted(tied)))}" if tied else ""
         raise ImpossibleEvidence(
             f"{case.attack.name}: under the attacker's best policy the evidence "
-            f"{', '.join(query.known)} has probability 0"
+            f"{', '.join(query.known)} has probability 0{other}"
         )
     return np.asarray(top / evidence)
 

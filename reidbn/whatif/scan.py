@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.limits import refuse_beyond_range
+from reidbn.attack.parts import Parameter
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import Asked
@@ -27,6 +28,7 @@ from reidbn.inference.network import Array
 from reidbn.inference.worst import of_worst
 from reidbn.whatif.cases import Change, change
 from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.priors import measure
 
 Function = Callable[[Array], Array]
 LOOKED_TIED = 33  # values at which ties between policies are looked for
@@ -52,6 +54,13 @@ def worst_along(case: Asked, ranges: Mapping[str, tuple[float, float]]) -> Asked
     points = {n: spread(low, high, LOOKED_TIED, integer=case.parameter(n).is_integer)
               for n, (low, high) in ranges.items()}  # fmt: skip
     return of_worst(case, ({name: at} for name, at in points.items()))
+
+
+def worst_at_draws(case: Asked, varied: Mapping[str, Parameter], seed: int) -> Asked:
+    """The case of the worst of tied policies, where any are tied at some draws of the priors."""
+    rng = np.random.default_rng(seed)
+    drawn = {n: measure(p).draw(rng, LOOKED_TIED) for n, p in varied.items()}
+    return of_worst(case, [drawn] if drawn else [])
 
 
 def near_the_ends(low: float, high: float) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from reidbn.calls import renamed, typed
 from reidbn.inference.asked import Asking
-from reidbn.inference.worst import say_tied
+from reidbn.inference.worst import of_worst
 from reidbn.whatif.cases import Target, What, brings_case, case_of, row_by_row
 from reidbn.whatif.curve import responses
 from reidbn.whatif.sensitivity import base_answers, slopes, spans, subject_slopes, unit
@@ -44,7 +44,7 @@ def derivatives(
 
     case = case_of(what, target, means=True, **asked)
     names = list(spans(case, over))
-    say_tied(case)
+    case = of_worst(case, ())
     if not per_person:
         return pd.DataFrame(
             [

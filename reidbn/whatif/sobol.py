@@ -33,7 +33,6 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.network import Array, as_probability, strays
-from reidbn.inference.worst import say_tied
 from reidbn.late import late
 from reidbn.whatif.axes import Axis, make_axis
 from reidbn.whatif.boxes import check_box
@@ -42,6 +41,7 @@ from reidbn.whatif.frozen import Spread, parts_of, share_text
 from reidbn.whatif.looking import numbers_of
 from reidbn.whatif.priors import cut_to, measure, prior_text
 from reidbn.whatif.ratios import AxisRule, Quadrature, decompose, in_sds, variance_of, weighed
+from reidbn.whatif.scan import worst_at_draws
 from reidbn.whatif.scattered import (
     SCATTERED,
     ScatteredPoints,
@@ -479,7 +479,7 @@ def sobol(
     """
     case = case_of(what, target, means=True, **asked)
     varied = with_ranges(case, spans(case, over), priors)
-    say_tied(case)
+    case = worst_at_draws(case, varied, SEED)
     spread = _told(case, varied)
     scale = case.query.scale
     if scale is not None:  # the share of a range, in the units of that range

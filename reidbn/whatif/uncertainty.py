@@ -18,13 +18,12 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.counted import counted_nodes
 from reidbn.inference.network import Array
-from reidbn.inference.worst import of_worst
 from reidbn.late import late
 from reidbn.limits import MOST_DRAWS
 from reidbn.whatif.cases import Target, What, case_of, outside, row_by_row
 from reidbn.whatif.looking import numbers_of
-from reidbn.whatif.priors import NO_PRIOR, measure, prior_text
-from reidbn.whatif.scan import LOOKED_TIED
+from reidbn.whatif.priors import NO_PRIOR, prior_text
+from reidbn.whatif.scan import worst_at_draws
 from reidbn.whatif.scattered import (
     SCATTERED,
     ScatteredPoints,
@@ -154,7 +153,7 @@ def uncertainty(
     scale = case.query.scale
     varied = with_ranges(case, spans(case, over), priors)
     check_samples(1 if draws is None else draws, seed)
-    case = _of_worst(case, varied, seed)
+    case = worst_at_draws(case, varied, seed)
     found = _of_grid(case, varied, draws, seed)
     if found is None or found.is_coarse:
         other = _of_points(case, varied, draws, seed)
@@ -192,13 +191,6 @@ def uncertainty(
             ),
         ),
     )
-
-
-def _of_worst(case: Asked, varied: Mapping[str, Parameter], seed: int) -> Asked:
-    """The case of the worst of tied policies, where any are tied at some draws of the priors."""
-    rng = np.random.default_rng(seed)
-    drawn = {n: measure(p).draw(rng, LOOKED_TIED) for n, p in varied.items()}
-    return of_worst(case, [drawn] if drawn else [])
 
 
 @dataclass(frozen=True)
@@ -352,7 +344,7 @@ def subject_uncertainty(
     check_samples(draws, seed)
     case = case_of(what, target, **asked)
     varied = with_ranges(case, spans(case, over), priors)
-    case = _of_worst(case, varied, seed)
+    case = worst_at_draws(case, varied, seed)
     shares = np.array(list(quantiles), dtype=float)
     for share in shares.tolist():
         refuse_outside("a quantile", share, least=0, most=1)
