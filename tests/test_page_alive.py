@@ -291,7 +291,48 @@ def test_a_typed_number_is_taken_as_it_is_or_not_at_all(tmp_path):
     assert "yours: 7; was 5 people" in found[11]
     assert "an assumption of yours. For 5: assumption" in found[11]
     assert found[12] == {"p_breakfast": 0.5, "p_overheard": 0.2, "p_listed": 0.5, "alike": 9}
-    assert "p_listed = 7" in found[13]
+    assert "set.p_listed = 7" in found[13]
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_line_that_somebody_sent_is_taken_whole_or_what_is_left_out_is_said(tmp_path):
+    """#see.claims=maybe and #set.p_m=90% were dropped without a word, and "Opened" was said."""
+    body = """
+      const put = text => { $("pasted").value = text; press("Open it");
+        told.push([at.reidbn.link(), paper.querySelector("#own [role=status]").textContent,
+          [...paper.querySelectorAll(".warn")].map(w => w.textContent).join("")]); };
+      for (const bad of ["see.claims=maybe", "see.nobody=yes", "do.nobody=yes", "set.p_x=0.1",
+        "set.p_m=0,9", "set.p_m=90%", "set.p_m=abc", "set.p_m=", "set.p_m=7", "q=nothing",
+        "above=0.2", "predict=maybe", "garbage"]) put("#" + bad);
+      put("#set.p_m=0.9&see.claims=yes"); put("garbage"); put("set.p_m=0.2");
+      put("Open your own copy of “Breakfast (2), “overheard”” (479412345678), and: #set.p_m=0.1");
+      put("Open your own copy of “X” (" + at.reidbn.held.print + "), and: #set.p_m=0.1");
+      put("#set.p_m=7"); press("Start again");
+      told.push([...paper.querySelectorAll(".warn")].map(w => w.textContent).join(""));
+    """
+    found = use("adversary-routes", body, tmp_path)
+    for link, status, remark in found[:13]:
+        assert link == ""
+        assert status == remark
+        assert status.startswith("The link says what this page cannot take, and it was left out: ")
+    assert [status.split(": ", 1)[1] for _, status, _ in found[:13]] == [
+        "see.claims = maybe.", "see.nobody = yes.", "do.nobody = yes.", "set.p_x = 0.1.",
+        "set.p_m = 0,9.", "set.p_m=90%.", "set.p_m = abc.", "set.p_m.", "set.p_m = 7.",
+        "q = nothing.", "above = 0.2.", "predict = maybe.", "garbage.",
+    ]  # fmt: skip
+    good = "set.p_m=0.9&see.claims=yes"
+    assert found[13] == [good, "Opened", ""]
+    none = "Nothing was opened: a line that a page wrote has a # before its setting"
+    for link, status, remark in found[14:16]:
+        assert (link, remark) == (good, "")
+        assert status.startswith(none)
+    link, status, remark = found[16]
+    assert (link, remark) == (good, "")
+    assert "the line is of “Breakfast (2), “overheard”” (479412345678)" in status
+    assert found[17] == ["set.p_m=0.1", "Opened", ""]
+    assert "set.p_m = 7" in found[18][1]
+    assert found[19] == ""
 
 
 @pytest.mark.slow

@@ -232,6 +232,7 @@
   function startAgain() {
     now = fresh();
     before = revealed = null;
+    parts.left.textContent = "";
     level = START_LEVEL;
     quiet();
     turnTo("see");
@@ -1000,34 +1001,38 @@
     return pairs.map(pair => pair.map(encodeURIComponent).join("=")).join("&");
   }
 
-  // What a link says, as far as the page knows its names; the rest is left.
+  // A part of a link, taken as it is into a state; whether the page can.
+  function taken(state, name, value) {
+    const [kind, ...rest] = name.split("."), key = rest.join("."), x = value.trim() === "" ? NaN : Number(value), p = params.get(key);
+    if (kind === "set" && p && p.frozen === null && Number.isFinite(x) && x >= p.low && x <= p.high && (!p.stops || p.stops.includes(x)) && (!p.whole || Number.isInteger(x))) state.set[key] = x;
+    else if ((kind === "see" || kind === "do") && model.nodes.has(key) && !model.nodes.get(key).helper && !hides(key) && !(kind === "do" && locked.has(key))) state[kind][key] = value;
+    else if (name === "q" && held.questions.some(q => q.name === value)) state.question = held.questions.findIndex(q => q.name === value);
+    else if (name === "above" && held.people && x >= 0 && x <= 1) level = x;
+    else return name === "predict" && (value === "yes" || value === "no");
+    return true;
+  }
+
+  // What a link says; what the page cannot take is left out, and said.
   function follow(text) {
     const state = fresh(), left = [];
     level = START_LEVEL;
-    for (const pair of text.replace(/^#/, "").split("&")) {
-      let [name, value] = pair.split("=");
-      try { [name, value] = [decodeURIComponent(name), decodeURIComponent(value ?? "")]; } catch { continue; }
-      const [kind, ...rest] = name.split("."), key = rest.join("."), p = params.get(key);
-      const at = kind === "q" ? held.questions.findIndex(q => q.name === value) : -1;
-      if (at >= 0) state.question = at;
-      if (kind === "set" && p && p.frozen === null && Number.isFinite(Number(value)) && value !== "") {
-        const x = Number(value);
-        if (x >= p.low && x <= p.high && (!p.stops || p.stops.includes(x)) && (!p.whole || Number.isInteger(x))) state.set[key] = x;
-        else left.push(`${key} = ${value}`);
-      }
-      if (kind === "above" && Number(value) >= 0 && Number(value) <= 1) level = Number(value);
-      if (kind === "see" || kind === "do") if (model.nodes.has(key) && !model.nodes.get(key).helper && !hides(key) && !(kind === "do" && locked.has(key))) state[kind][key] = value;
+    for (const pair of text.replace(/^#/, "").split("&").filter(Boolean)) {
+      let name = pair, value = "";
+      try { [name, value] = [pair.split("=")[0], pair.split("=").slice(1).join("=")].map(decodeURIComponent); } catch { /* no escape of a link: said as it stands */ }
+      if (!taken(state, name, value)) left.push(value ? `${name} = ${value}` : name);
     }
     if (allowed(state.set)) {
       left.push(allowed(state.set));
       state.set = model.start();
     }
-    parts.left.textContent = left.length ? say("link_left", {names: left.join("; ")}) : "";
     for (const kind of ["see", "do"]) {
       for (const [n, s] of Object.entries(state[kind])) {
-        if (!model.states(n, model.env(state.set)).includes(s)) delete state[kind][n];
+        if (model.states(n, model.env(state.set)).includes(s)) continue;
+        delete state[kind][n];
+        left.push(`${kind}.${n} = ${s}`);
       }
     }
+    parts.left.textContent = left.length ? say("link_left", {names: left.join("; ")}) : "";
     return state;
   }
 
@@ -1060,11 +1065,13 @@
         make("button", {text: words.address, onclick: () => copy(`${location.href.split("#")[0]}#${link()}`)}),
         make("button", {text: words.print, onclick: () => window.print()}), copied));
     const pasted = make("input", {type: "text", id: "pasted", autocomplete: "off"});
+    // A line that another page wrote says whose it is: its names may be here, too, and mean something else.
     const take = () => {
-      if (!pasted.value.includes("#")) return;
-      opened(pasted.value.slice(pasted.value.lastIndexOf("#")).trim());
-      pasted.value = "";
-      copied.textContent = words.opened;
+      const at = pasted.value.lastIndexOf("#"), [, title, print] = /“(.*)” \((.*?)\)/.exec(pasted.value.slice(0, Math.max(at, 0))) ?? [];
+      const wrong = at < 0 ? words.line_none : print && print !== held.print ? say("line_other", {title, print, own: held.title, mine: held.print}) : "";
+      if (!wrong) opened(pasted.value.slice(at).trim());
+      if (!wrong) pasted.value = "";
+      copied.textContent = wrong || parts.left.textContent || words.opened;
     };
     pasted.addEventListener("keydown", e => { if (e.key === "Enter") take(); });
     $("own").append(make("div", {class: "row take"}, make("label", {for: "pasted", text: words.paste}), pasted, make("button", {text: words.open, onclick: take})));
