@@ -40,6 +40,11 @@ SHARE = "share of people"  # a unit that is written as a percentage
 Told = Literal["withheld", "given", "count", "mean", "rest", "highest", "ratio", "scaled", "total"]
 
 
+WITHIN_DRAWING = (
+    "the difference is within what drawing alone may make of it (at 95 %), and shows no change"
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Measure:
     """One number of a result.
@@ -353,7 +358,20 @@ class Result:
             index=pd.Index(names, name="measure", dtype=object),
             dtype=float,
         )
-        return found.assign(difference=found["other"] - found["this"])
+        found["difference"] = found["other"] - found["this"]
+        drawing = self._drawing(other)
+        if not drawing:
+            return found
+        off = np.array([drawing.get(name, 0.0) for name in names])
+        near = (found["difference"].abs() <= off) & (off > 0)
+        if near.any():
+            said = f"{', '.join(found.index[near])}: {WITHIN_DRAWING}"
+            warnings.warn(said, ReidbnWarning, stacklevel=2)
+        return found.assign(drawing=off)
+
+    def _drawing(self, other: Any) -> Mapping[str, float]:
+        """By measure, how far draws alone may put two results' means apart, at 95 %."""
+        return {}
 
     def check(self) -> Any:
         """The numbers reached in another way; raises CrosscheckFailed where they differ."""

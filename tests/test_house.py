@@ -77,6 +77,7 @@ DOORS = {
     "attack/coverage.py": {"reidbn.report.coverage_figure:draw_coverage"},
     "attacks/routes/assessment.py": {
         "reidbn.attacks.routes.changes:compare_assessments",
+        "reidbn.attacks.routes.changes:drawing_between",
         "reidbn.attacks.routes.drivers:drivers",
         "reidbn.attacks.routes.enclosed:enclosed",
         "reidbn.attacks.routes.explained:explain",

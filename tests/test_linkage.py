@@ -13,6 +13,7 @@ from sparse_oracle import agrees, random_table
 import reidbn as rb
 from reidbn.attack import Known, Knows, Scenario
 from reidbn.attacks.linkage import PRINTED
+from reidbn.errors import ReidbnWarning
 from reidbn.theory import disagrees
 
 FACTS = range(1, 9)
@@ -391,3 +392,30 @@ def test_what_cannot_be_asked_is_refused(options, message):
         rb.linkage(sparse, **options)
     with pytest.raises(rb.UsageError, match="it takes a Sparse"):
         rb.linkage(pd.DataFrame())
+
+
+def some_drawn(seed, **more):
+    """Everything is drawn: nothing may be counted."""
+    _, sparse, _ = random_table(3, people=20, features=9)
+    return rb.linkage(sparse, facts=[2, 4], node_budget=0, draws=50, seed=seed, **more)
+
+
+def test_a_difference_that_drawing_makes_is_told_as_no_change():
+    one, other, wide = some_drawn(0), some_drawn(2), some_drawn(0, success="lineup", lineup=3)
+    with pytest.warns(ReidbnWarning) as said:
+        told = rb.compare(one, other)
+    half = np.hypot(one.high - one.low, other.high - other.low) / 2
+    assert told["drawing"]["facts_2"] == pytest.approx(np.sqrt((half[:, 0] ** 2).sum()) / 20)
+    near = told.index[(told["difference"].abs() <= told["drawing"]) & (told["drawing"] > 0)]
+    assert f"{', '.join(near)}: the difference is within what drawing" in str(said[-1].message)
+    assert (wide.success.mean(axis=0) - one.success.mean(axis=0) > told["drawing"].iloc[1:]).all()
+    exact = rb.linkage(one.sparse, facts=[2, 4])
+    assert exact.exact.all()
+    assert "drawing" not in exact.compare(exact)
+
+
+def test_rows_of_people_may_be_an_array():
+    _, sparse, _ = random_table(3, people=20, features=9)
+    some = rb.linkage(sparse, facts=[2], individuals=np.array([3, 7]))
+    assert not some.drawn
+    np.testing.assert_array_equal(some.success, rb.linkage(sparse, facts=[2]).success[[3, 7]])

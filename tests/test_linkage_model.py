@@ -370,3 +370,18 @@ def test_what_protects_most_per_column_lost():
     assert told.loc["without Vitals", "risk"] == 0 < told.attrs["risk"]  # all that may be known
     with pytest.raises(rb.UsageError, match="Assessment"):
         rb.whatif.protections(None)
+
+
+def test_assessments_that_read_other_draws_say_what_these_alone_may_do():
+    _, sparse, _ = random_table(5, people=20, features=9)
+    one = rb.assess("linkage", sparse)
+    moved = rb.compare(one, rb.what_if(one, set={"p_wrong": 0.11}))
+    assert moved.drawing == {}  # the same curves are read
+    assert "shows no change" not in str(moved)
+    less = rb.compare(one, rb.what_if(one, drop=["f8"]))
+    assert {*less.drawing} == {"wrong_person", "nobody_named"}  # who is identified was counted
+    table = less.table
+    apart = (table["mean_after"] - table["mean_before"]).abs()
+    assert less.within_drawing == [m for m in less.drawing if apart[m] <= less.drawing[m]]
+    assert ("shows no change" in str(less)) == bool(less.within_drawing)
+    assert less.to_dict()["drawing"] == less.drawing

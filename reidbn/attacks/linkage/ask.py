@@ -118,7 +118,14 @@ def linkage(
     rows = individuals_of(sparse, individuals, curves.seed)
     wanted = range(len(sparse)) if rows is None else rows.tolist()
     cells = [curves.of(person) for person in progress(wanted, "people's curves")]
-    told = _result(sparse, curves, cells, words, rows, drawn=np.ndim(individuals or 0) == 0)
+    told = _result(
+        sparse,
+        curves,
+        cells,
+        words,
+        rows,
+        drawn=np.ndim(0 if individuals is None else individuals) == 0,
+    )
     if not isinstance(known, Mapping):
         return told
     said = {str(name): float(p[1] if is_pair(p) else p) for name, p in known.items()}

@@ -46,6 +46,8 @@ MOST = 200
 """Facts up to which columns can go."""
 _SPAN = re.compile(r"0\.\.(\d{1,4})")
 STRANGERS = 200  # draws of a stranger's curve
+DRAWN = {"off": {ALONE}, "strangers_off": {STRANGER, STRANGER_FITS}}
+"""What says how far off columns may be by their draws, person by person; and which columns."""
 RECORD = "record"
 SAID = f"{ASSUMPTION}: said in the call"
 MORE = "give rb.linkage(sparse, node_budget=...) in place of the table to count more of them"
@@ -114,6 +116,14 @@ class SparsePeople(People):
     ) -> tuple[dict[str, Array], list[str]]:
         """The columns that the attack has and the call did not give; and notes."""
         return sparse_columns(attack, self, known, given, rows)
+
+    def drawn(self, known: SparseKnown, rows: Ints | None) -> dict[str, Array]:
+        """The columns that were made of these people, with how far off what is drawn may be."""
+        of = None if rows is None else rows.tobytes()
+        for key, found in self.made.items():
+            if isinstance(key, tuple) and (key[0], key[-1]) == (known, of):
+                return found
+        return {}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.sparse!r}>"
@@ -373,9 +383,14 @@ def _furthest(told: Array, low: Array, high: Array) -> float:
     return float(np.maximum(told - low, high - told).max())
 
 
+def off_mean(off: Array) -> float:
+    """How far off a mean over people may be, where each person's number may be so far off."""
+    return float(np.sqrt((off**2).sum()) / max(len(off), 1))
+
+
 def _away(off: Array) -> str:
     """In words, at 95 %, and in whole per cent: no more than leaves the house."""
-    mean, one = (ceil(100 * p) for p in (np.sqrt((off**2).sum()) / len(off), off.max()))
+    mean, one = (ceil(100 * p) for p in (off_mean(off), off.max()))
     return f"a person's is at most {one} % away, a mean over people at most {mean} % (at 95 %)"
 
 

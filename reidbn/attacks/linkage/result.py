@@ -141,15 +141,26 @@ class Linkage(Result):
         """
         if self.curves.order == "optimal":  # nothing is drawn: what is not exact lies in bounds
             return self._between_bounds(column)
-        half = (self.high[:, column] - self.low[:, column]) / 2
         mean = float(self.success[:, column].mean())
-        slack = float(np.sqrt((half**2).sum()) / len(half))
+        slack = self._drawn_off().get(self.names[column], 0.0)
         low = high = mean
         if self.drawn:
             low, high = probability_interval(self.success[:, column], len(self.sparse), level=0.95)
         elif not slack:
             return None
         return max(low - slack, 0.0), min(high + slack, 1.0)
+
+    def _drawing(self, other: Linkage) -> dict[str, float]:
+        one, two = self._drawn_off(), other._drawn_off()
+        return {name: float(np.hypot(one.get(name, 0.0), two.get(name, 0.0))) for name in one | two}
+
+    def _drawn_off(self) -> dict[str, float]:
+        """At 95 %: people's curves are drawn apart; what an attacker chooses is not drawn."""
+        if self.curves.order == "optimal":
+            return {}
+        half = (self.high - self.low) / 2
+        off = np.sqrt((half**2).sum(axis=0)) / len(half)
+        return {name: own for name, own in zip(self.names, off.tolist(), strict=True) if own}
 
     def _between_bounds(self, column: int) -> tuple[float, float] | None:
         ends = self.low[:, column], self.high[:, column]

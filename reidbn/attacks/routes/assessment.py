@@ -459,6 +459,7 @@ class Assessment(Result):
     uncertainty = late("reidbn.whatif.uncertainty:uncertainty")
     population_uncertainty = late("reidbn.attacks.routes.readings:population_uncertainty")
     compare_with = late("reidbn.attacks.routes.changes:compare_assessments")
+    _drawing = late("reidbn.attacks.routes.changes:drawing_between")
 
     # -- views (the rooms above) -----------------------------------------------------------
 

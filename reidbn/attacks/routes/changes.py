@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.linkage.columns import SparsePeople, in_release, known_of
+from reidbn.attacks.linkage.columns import DRAWN, SparsePeople, in_release, known_of, off_mean
 from reidbn.attacks.routes.arguments import (
     columns_of,
     filled_otherwise,
@@ -28,6 +28,7 @@ from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, people_behind
 from reidbn.attacks.routes.inputs import Inputs
+from reidbn.attacks.routes.readings import columns_behind
 from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
 from reidbn.differing import differing, other_events
@@ -37,7 +38,7 @@ from reidbn.microdata.generalise import empty_cells, left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.result import Result
+from reidbn.result import WITHIN_DRAWING, Result
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
@@ -461,6 +462,20 @@ class AssessmentsCompared:
         apart = differing(self.before.identity, self.after.identity)
         return tuple(line for what, line in apart.items() if what not in ("scenario", "known"))
 
+    @cached_property
+    def drawing(self) -> dict[str, float]:
+        """By measure, how far drawing curves alone may put the two means apart, at 95 %."""
+        return drawing_between(self.before, self.after)
+
+    @property
+    def within_drawing(self) -> list[str]:
+        """The measures whose means are no further apart than drawing alone may put them."""
+        table = self.table
+        return [
+            name for name, off in self.drawing.items()
+            if name in table.index and abs(table.mean_after[name] - table.mean_before[name]) <= off
+        ]  # fmt: skip
+
     @property
     def is_reduction(self) -> bool:
         """Whether what lies between them is done to the risk, and not learnt or assumed anew."""
@@ -476,6 +491,7 @@ class AssessmentsCompared:
             "people": len(self.before),
             "differs": list(self.differs),
             "reduction_percent": table.to_dict(orient="index"),
+            **({"drawing": self.drawing} if self.drawing else {}),
         }
 
     def __str__(self) -> str:
@@ -502,6 +518,8 @@ class AssessmentsCompared:
                 f"  {measure!s:18}{percent(row.q1)}{percent(row['median'])}{percent(row.q3)}   "
                 f"{tiny(row.mean_before)} -> {tiny(row.mean_after)}"
             )
+        if self.within_drawing:
+            lines.append(f"  {', '.join(self.within_drawing)}: {WITHIN_DRAWING}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -520,3 +538,27 @@ def _same_people(before: Inputs, after: Inputs) -> bool:
 def compare_assessments(before: Assessment, after: Assessment) -> AssessmentsCompared:
     """Person by person, what the change did to every measure: `before` against `after`."""
     return AssessmentsCompared(assessed(before), assessed(after))
+
+
+def drawing_between(before: Assessment, after: Assessment) -> dict[str, float]:
+    """By measure, how far drawing curves alone may put two means apart, at 95 %.
+
+    Nothing where both read the same draws, as they do where numbers of the model alone changed.
+    """
+    each = []
+    for result in (before, after):
+        people, given = result.inputs.people, result.subject_table.given
+        if not isinstance(people, SparsePeople):
+            return {}
+        made = people.drawn(known_of(result.inputs.scenario), result.inputs.individuals)
+        each.append((result, made, given))
+    if each[0][1] is each[1][1]:
+        return {}
+    apart: dict[str, float] = {}
+    for result, made, given in each:
+        for measure, query in result.questions.items():
+            read = columns_behind(result.attack, query) - given
+            off = [name for name, of in DRAWN.items() if of & read and name in made]
+            square = sum(off_mean(made[name]) ** 2 for name in off)
+            apart[measure] = float(np.hypot(apart.get(measure, 0.0), np.sqrt(square)))
+    return {name: own for name, own in apart.items() if own}

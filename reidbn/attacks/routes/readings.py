@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.above import is_above
+from reidbn.attack.attack import Attack
 from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.routes.arguments import place_of
 from reidbn.attacks.routes.assessment import MATCH, OVERALL, THRESHOLDS, Array, Assessment
@@ -460,12 +461,16 @@ def _estimated(result: Assessment) -> tuple[str, ...]:
 
 def asks_the_population(result: Assessment, query: Query, *, only: str = "") -> bool:
     """Whether the question rests on the population, or on `only` one column of its model."""
-    attack, columns = result.attack, {f"@{name}" for name in _estimated(result)}
+    found = columns_behind(result.attack, query) & {*_estimated(result)}
+    return found == {only} if only else bool(found)
+
+
+def columns_behind(attack: Attack, query: Query) -> set[str]:
+    """The columns of subject data that the answer to a question rests on."""
     named = attack.upstream([*query.targets, *query.given], cut=query.do)
     read = [ref for name in named for ref in attack.behind(attack.all_nodes[name].cpd)]
     worth = attack.behind_utilities if not named.isdisjoint(attack.decisions) else ()
-    found = columns.intersection((*read, *worth))
-    return found == {f"@{only}"} if only else bool(found)
+    return {ref[1:] for ref in (*read, *worth) if ref.startswith("@")}
 
 
 # -- the custodian's own file ----------------------------------------------------------------------
