@@ -370,3 +370,26 @@ def test_widths_and_kept_characters_are_numbers(make, says):
 def test_widths_and_kept_characters_may_be_numbers_of_numpy():
     assert rb.Bands(np.int64(5)).up(52, 1) == "50-54"
     assert rb.Prefix(np.int64(2)).up("OX12", 1) == "OX*"
+
+
+def test_a_name_of_two_groups_of_different_values_is_refused():
+    """The rows of the smaller group were taken for some of the larger one: 2 alike for 5."""
+    rungs = {"a": ("a", "a"), "c": ("other",) * 2, "d": ("other",) * 2, "e": ("e", "other")}
+    with pytest.raises(rb.UsageError, match='the group "other" has 2 values at level 1 and 3'):
+        rb.microdata.Ladder(rungs)
+    named = rungs | {"c": ("rare", "other"), "d": ("rare", "other")}
+    assert rb.microdata.Ladder(named).all_up(["c", "e"], 1) == ["rare", "e"]
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_rare_values_joined_at_two_levels_part_people_at_each(level):
+    towns = np.repeat(["a", "b", "c", "d", "e"], [9, 8, 1, 1, 3])
+    people = rb.read_table({"town": towns}, quasi_identifiers=["town"])
+    ladder = rb.microdata.rare_together(people, "town", [2, 4])
+    general = people.generalise({"town": level}, hierarchies={"town": ladder})
+    assert general.is_partition
+    assert general.k() == (2, 5)[level - 1]
+    known = rb.assess("prosecutor", general, known={"town": 1.0})
+    alone = np.array([9] * 9 + [8] * 8 + ([2] * 2 + [3] * 3 if level == 1 else [5] * 5))
+    np.testing.assert_array_equal(general.class_sizes(), alone)
+    assert (known.risk() == 0).all()

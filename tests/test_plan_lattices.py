@@ -203,7 +203,7 @@ class Lattice:
                   "population_model": "pitman"}  # fmt: skip
         return {} if self.attack == "k" else known | ({} if self.attack == "crowd" else people)
 
-    def plan(self, folder):
+    def plan(self, folder, **more):
         people = rb.read_table(self.frame, quasi_identifiers=self.names)
         limit = {"highest": "highest <= {}", "mean": "mean <= {}", "q80": "q80 <= {}",
                  "above": "above {} <= 20%"}[self.what].format(repr(self.limit))  # fmt: skip
@@ -216,7 +216,7 @@ class Lattice:
         return people, rb.recommend(
             people, attack, target=f"k={self.k}" if self.attack == "k" else {measure: limit},
             hierarchies={c: ladder(w) for c, w in self.widths.items()}, **self.call(),
-            suppress_at_most=self.share, loss=loss.get(self.loss, self.loss),
+            suppress_at_most=self.share, loss=loss.get(self.loss, self.loss), **more,
         )  # fmt: skip
 
 

@@ -96,6 +96,23 @@ def test_what_cannot_be_done_with_so_many_ways_is_refused_with_what_can(monkeypa
     assert rb.recommend(people, target="k=2", loss="entropy").best.loss > 0
 
 
+@pytest.mark.parametrize("seed", [3, 4])
+def test_given_time_the_search_goes_on_until_it_is_through(seed, monkeypatch, tmp_path):
+    made = some(seed)
+    least, _ = made.best()
+    lowered(monkeypatch, MOST_BOXES=2, MOST_LOOKED=2, MOST_BEAM=0)
+    short = made.plan(tmp_path)[1]
+    assert not short.certificate.is_proved
+    assert short.certificate.too_many
+    long = made.plan(tmp_path, seconds=600)[1]
+    assert long.certificate.is_proved
+    assert long.best.loss == pytest.approx(least, abs=1e-9)
+    monkeypatch.setattr(inside(WideSearch), "MOST_OPEN", 1)
+    full = made.plan(tmp_path, seconds=600)[1]
+    assert full.certificate.too_many
+    assert full.best.loss - full.certificate.gap <= least + 1e-9
+
+
 def test_a_plan_without_a_front_keeps_its_best_way_alone(tmp_path):
     people = rb.read_table(rb.datasets.synthetic_patients(400, seed=1),
                            quasi_identifiers=["age", "sex", "race"])  # fmt: skip

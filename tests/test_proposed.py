@@ -25,7 +25,7 @@ MADE = {
     "weight": (np.round(RNG.normal(70, 12, N), 1), lambda v, up: up[1].startswith("[")),
     "town": (np.repeat(list("abcdefgh"), [160, 118, 76, 21, 11, 9, 4, 1]),
              lambda v, up: ((up[1] == "other") == (v in "fgh"))  # fewer than 10 people
-             and (up[2] == "other") == (v in "efgh")),  # and then fewer than 20, which is 5 %
+             and (up[2] == "other (level 2)") == (v in "efgh")),  # fewer than 20, which is 5 %
 }  # fmt: skip
 
 
@@ -53,11 +53,11 @@ def test_how_rare_joined_values_are_is_said():
     steps_of = inside(rb.microdata.propose_hierarchies).steps_of
     assert steps_of(people, "town", ladder) == (
         "8 values; level 1 leaves 6 (values of 9 people or fewer -> other), level 2 leaves 5 "
-        "(values of 11 people or fewer -> other), level 3 none"
+        "(values of 11 people or fewer -> other (level 2)), level 3 none"
     )
     own = rb.microdata.rare_together(people, "town", [5, 0.05])
-    assert [own.up("f", level) for level in (1, 2)] == ["f", "other"]
-    assert [own.up("g", level) for level in (1, 2)] == ["other", "other"]
+    assert [own.up("f", level) for level in (1, 2)] == ["f", "other (level 2)"]
+    assert [own.up("g", level) for level in (1, 2)] == ["other", "other (level 2)"]
     for wrong in ([0.05, 5], [1.5], [0.0], [1], [], [-3]):
         with pytest.raises(rb.UsageError, match="numbers of people"):
             rb.microdata.rare_together(people, "town", wrong)

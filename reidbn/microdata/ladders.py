@@ -10,6 +10,7 @@ import csv
 import datetime
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -24,6 +25,7 @@ from reidbn.limits import regular
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.csvfile import NOT_UTF8
 from reidbn.microdata.hierarchy import ANY, Bands, Hierarchy, Prefix, Suffix
+from reidbn.written import counted
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,15 @@ def _refuse_two_meanings(
             if name != ANY and above.setdefault(name, group) != group:
                 raise UsageError(
                     f'the group "{name}" stands in two groups above it; give the two other names'
+                )
+    for j in range(max(map(len, names.values()))):
+        at: dict[str, int] = Counter(path[j] for path in names.values())
+        for name, held in at.items():
+            if name != ANY and held < len(covers[name]):
+                raise UsageError(
+                    f'the group "{name}" has {counted(held, "value")} at level {j + 1} and '
+                    f"{len(covers[name])} in all, so that a row that says it could be meant either "
+                    f'way; give the smaller group another name, such as "{name} (level {j + 1})"'
                 )
 
 

@@ -18,7 +18,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -298,18 +298,24 @@ def _in_people(shares: Sequence[float], counts: Mapping[str, int]) -> list[float
     return [x * people if x < 1 else x for x in shares]
 
 
+def _unused(values: Collection[str], level: int) -> str:
+    """What joined values are called at a level; wider groups have names of their own."""
+    names = ("other", "other values", "(other)")
+    more = "" if level == 1 else f" (level {level})"
+    return next(f"{n}{more}" for n in names if f"{n}{more}" not in values)
+
+
 def _rare_together(counts: Mapping[str, int], limits: Sequence[float]) -> Ladder | None:
     """Values of fewer people than each limit as one; None where nothing would be joined.
 
     A limit that is no higher than the one before it makes no level.
     """
-    name = next(n for n in ("other", "other values", "(other)") if n not in counts)
     paths: dict[str, list[str]] = {value: [] for value in counts}
+    joined: set[str] = set()
     for limit in np.unique(np.maximum.accumulate(limits)):
         rare = {value for value, count in counts.items() if count < limit}
-        if len(rare) > 1 and [value in rare for value in counts] != [
-            bool(path) and path[-1] == name for path in paths.values()
-        ]:
+        if len(rare) > 1 and rare != joined:
+            name, joined = _unused(counts, 1 + len(next(iter(paths.values())))), rare
             for value, path in paths.items():
                 path.append(name if value in rare else value)
     depth = {len(path) for path in paths.values()}.pop()

@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import count
 from math import prod
 
 import numpy as np
@@ -32,9 +33,11 @@ from reidbn.plans.search import COARSER_FAILS, LOSES_MORE, Certificate, Search, 
 from reidbn.plans.ways import Node
 
 MOST_BOXES = 100_000
-"""Boxes that are gone through, at most."""
+"""Boxes that are gone through, at most, where no time is given."""
 MOST_LOOKED = 20_000
-"""Ways that are looked at, at most."""
+"""Ways that are looked at, at most, where no time is given."""
+MOST_OPEN = 2_000_000
+"""Boxes that wait, at most: about 700 MB."""
 BEAM = 5
 """Ways from which the beam goes on at once."""
 MOST_BEAM = 1_000
@@ -122,11 +125,15 @@ class WideSearch(Search):
     # -- the boxes ---------------------------------------------------------------------------------
 
     def _pending(self) -> Iterator[Node]:
-        for _ in range(MOST_BOXES):
-            full = len(self.seen) >= MOST_LOOKED
+        for gone_through in count():
+            full = len(self.open) > MOST_OPEN
+            if self.seconds is None:
+                full = full or gone_through >= MOST_BOXES or len(self.seen) >= MOST_LOOKED
             if full or not self.open or self.open[0][0] >= self.least - TIE:
                 return
             _, fine, coarse = self.open[0]
+            if self.is_late():
+                yield fine  # which nobody looks at any more
             fails = self._coarser_that_fails(fine, coarse)
             if fails is None:
                 node = self._cheapest(fine, coarse)
