@@ -1,5 +1,7 @@
 """What a report did not look at follows from model, table and call, and counts nobody."""
 
+import json
+import pickle
 from dataclasses import replace
 from functools import cache
 
@@ -115,3 +117,94 @@ def test_a_new_kind_of_result_is_about_no_threat_until_it_says_so():
         table = None
 
     assert "threat types: Linking, Identifying," in said(Guess())
+
+
+REGISTRY = pd.DataFrame(
+    {"sex": ["F", "M"] * 100, "state": ["N", "N", "S", "S"] * 50, "illness": ["a", "b"] * 100,
+     "mrn": range(9_000, 9_200), "born": pd.date_range("1950-01-01", periods=200, freq="D")}
+)  # fmt: skip
+ROLES = {"quasi_identifiers": ["sex", "state"], "sensitive": ["illness"]}
+
+
+def written(ending):
+    def source(folder):
+        path = folder / f"registry.{ending}"
+        save = REGISTRY.to_parquet if ending == "parquet" else REGISTRY.to_csv
+        save(path, index=False)
+        return path
+
+    return source
+
+
+def relation(folder):
+    import duckdb
+
+    return duckdb.sql(f"SELECT * FROM '{written('parquet')(folder)}'")  # noqa: S608
+
+
+SOURCES = {
+    "frame": lambda _: REGISTRY, "columns": lambda _: REGISTRY.to_dict("list"),
+    "csv": written("csv"), "csv.gz": written("csv.gz"), "parquet": written("parquet"),
+    "relation": relation,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_green_verdict_is_of_a_table_that_holds_the_columns_looked_at_and_no_other(
+    source, tmp_path
+):
+    """A registry with numbers and dates of birth of everybody passes on two coarse columns."""
+    people = rb.read_table(SOURCES[source](tmp_path), **ROLES)
+    assert people.beside == ("mrn", "born")
+    result = rb.assess("adversary-routes", people, population=20_000)
+    rule = {"threshold": "cell-5", "release": "controlled"}
+    assert result.summary(**rule).passes
+    lines = not_looked_at(result, OUT)
+    assert [said for said in lines if said.startswith("Other columns of the source")] == [
+        "Other columns of the source, and whoever knows what stands there of somebody is in no "
+        "number here: mrn, born."
+    ]
+    assert "These of them point at a person by their names: mrn." in lines
+    only = "a table that holds only sex, state, illness"
+    assert f"{only}: nobody looked at mrn, born" in str(result.summary(**rule)).splitlines()[0]
+    assert "not looked at: mrn, born." in str(result.summary(**rule)).splitlines()[-1]
+    for custodian in (False, True):
+        page = result.report(tmp_path / "r.html", custodian=custodian, **rule).read_text()
+        assert f"This rule allows a controlled release of {only}." in page
+        assert "is in no number here" in page
+        told = json.loads(
+            result.report(tmp_path / "r.json", custodian=custodian, **rule).read_text()
+        )
+        assert only in told["verdict"]
+        assert "mrn, born" in " ".join(told["not_looked_at"])
+
+
+def test_what_stands_beside_the_columns_stays_said_whatever_is_done_to_the_table():
+    people = rb.read_table(REGISTRY, **ROLES)
+    coarser = rb.read_table(REGISTRY, **ROLES, hierarchies={"state": rb.microdata.Prefix(1)})
+    assert coarser.generalise({"state": coarser.column("state").hierarchy.levels}).beside == (
+        people.beside
+    )
+    assert people.take(range(50)).beside == people.beside
+    assert people.suppress(k=5).beside == people.beside
+    assert people.select(["sex"]).beside == ("state", "illness", "mrn", "born")
+    assert pickle.loads(pickle.dumps(people)).beside == people.beside  # noqa: S301 - our own
+    cells = rb.contingency(REGISTRY, ["sex", "state"])
+    assert cells.beside == ("illness", "mrn", "born")
+    assert cells.marginal("sex").beside == ("illness", "mrn", "born", "state")
+    assert rb.contingency(people, "sex").beside == ("mrn", "born", "state", "illness")
+    told = said(rb.assess("adversary-routes", cells, population=20_000))
+    assert "no number here: illness, mrn, born." in told
+    # the numbers, and so their digest, are the same whatever stands beside
+    alone = rb.read_table(REGISTRY[["sex", "state", "illness"]], **ROLES)
+    assert (alone.fingerprint, alone.content) == (people.fingerprint, people.content)
+    assert alone.beside == ()
+    told = rb.assess("adversary-routes", alone, population=20_000)
+    assert "ther columns of the source" not in said(told)
+    assert "holds only" not in str(told.summary("cell-5", "controlled"))
+
+
+def test_a_file_without_a_header_shows_no_person_as_the_names_of_its_other_columns():
+    rows = pd.DataFrame({"F": ["F", "M"] * 20, "Smith": ["x"] * 40, "1970-01-02": ["y"] * 40})
+    people = rb.read_table(rows, quasi_identifiers=["F"])
+    assert people.beside == ("column 2", "column 3")

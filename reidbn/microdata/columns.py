@@ -27,6 +27,20 @@ def may_be_a_person(header: Sequence[str]) -> bool:
     return any(_DATUM.fullmatch(str(name)) for name in header)
 
 
+def beside_of(header: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a header beside those that are looked at; no person's row is shown.
+
+    >>> beside_of(["mrn", "sex", "born"], ["sex"]), beside_of(["M", "1970-01-02"], ["M"])
+    (('mrn', 'born'), ('column 2',))
+    """
+    hidden = may_be_a_person(header)
+    return tuple(
+        f"column {place}" if hidden else str(name)
+        for place, name in enumerate(header, start=1)
+        if name not in columns
+    )
+
+
 def instead_of(name: str, header: Sequence[str]) -> str:
     """The end of a message about a column that is not there; no person's row is shown."""
     if may_be_a_person(header):

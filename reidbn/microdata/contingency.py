@@ -33,7 +33,7 @@ from reidbn.microdata.classes import (
     totals,
 )
 from reidbn.microdata.coding import Blanks, Raw, tidy, whole_numbers, with_missing
-from reidbn.microdata.columns import instead_of
+from reidbn.microdata.columns import beside_of, instead_of
 from reidbn.microdata.knowledge import Knowledge
 from reidbn.microdata.lattice import refuse_many
 from reidbn.microdata.rows import distinct_rows
@@ -73,6 +73,8 @@ class Contingency:
     engine: str
     notes: tuple[str, ...] = ()
     """What was found on the way, in words."""
+    beside: tuple[str, ...] = ()
+    """Names of the source's other columns, which were not counted by."""
 
     def __post_init__(self) -> None:
         for array in (self.codes, self.n):
@@ -110,7 +112,9 @@ class Contingency:
                 raise UsageError(f'no column "{name}"; {did_you_mean(name, self.columns)}')
         places = [self.columns.index(name) for name in wanted]
         labels = tuple(self.labels[j] for j in places)
-        return _collapsed(wanted, labels, self.codes[:, places], self.n, self.engine)
+        found = _collapsed(wanted, labels, self.codes[:, places], self.n, self.engine)
+        more = tuple(name for name in self.columns if name not in wanted)
+        return replace(found, beside=(*self.beside, *more))
 
     @typed
     def frequencies(self, columns: str | Sequence[str] | None = None) -> FrequencyTable:
@@ -178,8 +182,12 @@ def contingency(
         if blanks:
             raise UsageError("people have their missing values: give missing_values= to read_table")
         return _of_people(source, wanted, missing)
-    raw, n = _raw(source, wanted, engine, counts, memory_limit, temp_directory, threads, spark)
-    return settle(wanted, raw, n, engine, missing=missing, blanks=blanks)
+    raw, n, header = _raw(
+        source, wanted, engine, counts, memory_limit, temp_directory, threads, spark
+    )
+    found = settle(wanted, raw, n, engine, missing=missing, blanks=blanks)
+    looked_at = wanted if counts is None else (*wanted, counts)
+    return replace(found, beside=beside_of(header, looked_at))
 
 
 def default_engine(source: Any) -> str:
@@ -239,8 +247,8 @@ def _raw(
     temp_directory: str | Path | None,
     threads: int | None,
     spark: Any,
-) -> tuple[Mapping[str, Raw], Ints]:
-    """The columns as the back end gives them, and how many records each row stands for."""
+) -> tuple[Mapping[str, Raw], Ints, list[str]]:
+    """The columns as the back end gives them, records of each row, and all columns' names."""
     if engine == "duckdb":
         from reidbn.microdata.duck import grouped
 
@@ -265,7 +273,8 @@ def _raw(
             raise DataError(f"{table.name}: two columns have the same name; rename one")
     raw = table.read([*wanted, *([] if counts is None else [counts])])
     rows = raw[wanted[0]].codes.size
-    return raw, np.ones(rows, dtype=np.int64) if counts is None else whole_numbers(raw[counts])
+    n = np.ones(rows, dtype=np.int64) if counts is None else whole_numbers(raw[counts])
+    return raw, n, table.header
 
 
 def _of_people(people: People, columns: Sequence[str], missing: str) -> Contingency:
@@ -274,7 +283,9 @@ def _of_people(people: People, columns: Sequence[str], missing: str) -> Continge
     if missing == "drop":
         gone = [len(x) - 1 if len(x) and x[-1] is None else -1 for x in labels]
         codes = np.asfortranarray(codes[(codes != np.array(gone)).all(axis=1)])
-    return _collapsed(tuple(columns), tuple(labels), codes, None, "numpy")
+    found = _collapsed(tuple(columns), tuple(labels), codes, None, "numpy")
+    more = tuple(name for name in people.columns if name not in columns)
+    return replace(found, beside=(*people.beside, *more))
 
 
 def _collapsed(

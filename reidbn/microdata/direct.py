@@ -75,8 +75,7 @@ def refuse_direct(name: str, codes: Codes, labels: NDArray[Any]) -> None:
 
 def looks_direct(name: str, codes: Codes, labels: NDArray[Any]) -> str | None:
     """Why a column of these codes (-1 where missing) and values seems to name people."""
-    plain = _plain(name)
-    if plain in _NAMES or _PERSONS.fullmatch(plain) or _RECORDS.fullmatch(plain):
+    if named_direct(name):
         return "by its name"
     texts = [str(value) for value in labels[:: max(1, labels.size // _LOOKED_AT)].tolist()]
     for what, fits in _FORMATS.items():
@@ -93,6 +92,12 @@ def looks_direct(name: str, codes: Codes, labels: NDArray[Any]) -> str | None:
         dates = sum(bool(_DATE.fullmatch(text)) for text in texts)
         return None if dates >= 0.8 * len(texts) else "a text of its own in almost every row"
     return _like_a_number(labels, rows) if labels.dtype.kind == "i" else None
+
+
+def named_direct(name: str) -> bool:
+    """Whether a column of this name seems to name people."""
+    plain = _plain(name)
+    return plain in _NAMES or bool(_PERSONS.fullmatch(plain) or _RECORDS.fullmatch(plain))
 
 
 def tells_persons(name: str) -> bool:

@@ -37,11 +37,12 @@ def grouped(
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     threads: int | None = None,
-) -> tuple[Mapping[str, Raw], Ints]:
-    """Distinct raw cells of the columns, and how many records are in each."""
+) -> tuple[Mapping[str, Raw], Ints, list[str]]:
+    """Distinct raw cells of the columns, how many records are in each, and all columns' names."""
     with _connection(memory_limit, temp_directory, threads) as con:
         table, is_text = _table(con, source, memory_limit or temp_directory or threads)
-        _check(table.columns, [*columns, *([] if counts is None else [counts])])
+        header = list(table.columns)
+        _check(header, [*columns, *([] if counts is None else [counts])])
         cells = table.aggregate(_selection(columns, counts, _COUNT), _listed(columns))
         if table is not source:  # in our own connection: group before anything is handed over
             with _failures():
@@ -49,7 +50,8 @@ def grouped(
             cells = con.table(_COUNT)
         raw = source_of(cells).read([*columns, _COUNT])
     n = whole_numbers(raw.pop(_COUNT))
-    return {name: replace(r, written=r.written or is_text) for name, r in raw.items()}, n
+    found = {name: replace(r, written=r.written or is_text) for name, r in raw.items()}
+    return found, n, header
 
 
 @typed

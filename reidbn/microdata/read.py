@@ -19,7 +19,7 @@ from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.coding import Blanks, Raw, spellings, with_missing
 from reidbn.microdata.coding import tidy as coded
-from reidbn.microdata.columns import Column, column_of, instead_of, may_be_a_person
+from reidbn.microdata.columns import Column, beside_of, column_of, instead_of, may_be_a_person
 from reidbn.microdata.direct import of_several_rows, refuse_direct, tells_persons
 from reidbn.microdata.histories import MODES, History, by_person
 from reidbn.microdata.ladders import as_hierarchy
@@ -280,7 +280,8 @@ def read_table(
         codes, schema, roles, missing=missing, weights=mass, subjects=subjects, mode=history
     )
     notes = (*people.notes, *remarks, *blanks.notes)
-    return replace(people, notes=notes, reading=TableSource(_at_hand(source)))
+    beside = beside_of(table.header, roles.all)
+    return replace(people, notes=notes, beside=beside, reading=TableSource(_at_hand(source)))
 
 
 def _read(

@@ -50,8 +50,8 @@ def local_session(threads: int | None = None, *, memory: str = "1g") -> Iterator
 
 def grouped(
     source: Any, columns: Sequence[str], *, counts: str | None = None, session: Any = None
-) -> tuple[Mapping[str, Raw], Ints]:
-    """Distinct raw cells of the columns, and how many records are in each."""
+) -> tuple[Mapping[str, Raw], Ints, list[str]]:
+    """Distinct raw cells of the columns, how many records are in each, and all columns' names."""
     if hasattr(source, "groupBy"):
         return _collapsed(source, columns, counts)
     if not isinstance(source, str | Path):
@@ -83,7 +83,7 @@ def _parquet(session: Any, path: str | Path) -> Any:
 
 def _collapsed(
     table: Any, columns: Sequence[str], counts: str | None
-) -> tuple[Mapping[str, Raw], Ints]:
+) -> tuple[Mapping[str, Raw], Ints, list[str]]:
     from pyspark.sql import functions
 
     for name in (*columns, *([] if counts is None else [counts])):
@@ -93,7 +93,7 @@ def _collapsed(
     keys = [functions.col(_named(name)) for name in columns]
     cells = table.groupBy(*keys).agg(number.cast("long").alias(_COUNT))
     raw = _fetched(cells, [*columns, _COUNT])
-    return raw, whole_numbers(raw.pop(_COUNT))
+    return raw, whole_numbers(raw.pop(_COUNT)), list(table.columns)
 
 
 def _named(name: str) -> str:

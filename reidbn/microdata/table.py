@@ -81,6 +81,8 @@ class People:
     """The share that suppress() left of the people, or of all for whom they stand by weight."""
     before: People | None = field(default=None, repr=False)
     """The table before people were left out, with the values that are released now."""
+    beside: tuple[str, ...] = ()
+    """Names of the source's other columns: nothing is known here of what their values tell."""
     reading: TableSource = field(default_factory=TableSource)
     """One thing for all tables that were made from one reading."""
 
@@ -313,9 +315,10 @@ class People:
         schema = tuple(self.column(name) for name in (*known, *secret))
         table = self._coded([*known, *secret])
         before = None if self.before is None else self.before.select(wanted)
+        gone = tuple(name for name in self.columns if name not in wanted)
         return replace(
             self, table=table, schema=schema, quasi_identifiers=known, sensitive=secret,
-            before=before,
+            before=before, beside=(*gone, *self.beside),
         )  # fmt: skip
 
     # Coarser

@@ -53,7 +53,9 @@ class TalliedPeople(People):
             Column(name, values) for name, values in zip(found.columns, found.labels, strict=True)
         )
         codes = np.asfortranarray(found.codes, dtype=np.int32)
-        return cls(People(codes, schema, found.columns, notes=found.notes), found.n)
+        return cls(
+            People(codes, schema, found.columns, notes=found.notes, beside=found.beside), found.n
+        )
 
     @cached_property
     def table(self) -> Codes:

@@ -129,7 +129,9 @@ def in_no_order(table: pd.DataFrame, *, of_nothing: bool = False) -> pd.DataFram
 def not_looked_at(people: People, source: Any = None) -> tuple[str, ...]:
     """The source's columns that are no quasi-identifiers: nothing is said of what they tell."""
     source = people.reading.source if source is None else source
-    header = [] if source is None else source_of(source).header
+    if source is None:
+        return (*people.sensitive, *people.beside)
+    header = source_of(source).header
     return tuple(name for name in header if name not in people.quasi_identifiers)
 
 

@@ -263,7 +263,9 @@ def _headline(s: Summary, telling: Telling) -> str:
     release = f"{s.rule.release} release"
     if passes is None:
         return f"The custodian's own copy says whether this rule allows a {release}."
-    return f"This rule allows a {release}." if passes else f"No {release} of this table as it is."
+    if not passes:
+        return f"No {release} of this table as it is."
+    return f"This rule allows a {release}{f' of {s.only}' if s.only else ''}."
 
 
 def _verdict(asked: Request) -> list[str]:
@@ -294,7 +296,8 @@ def _next(asked: Request) -> list[str]:
     """What would do, of what this report can see; and the command that searches further."""
     s, result = asked.summary, asked.result
     if s.told_passes(asked.telling):
-        return [f"Read what was not looked at, and sign at the end. {GOVERNANCE[0]}"]
+        alone = f"See that it is {s.only} which goes out. " if s.only else ""
+        return [f"{alone}Read what was not looked at, and sign at the end. {GOVERNANCE[0]}"]
     rule, found = s.rule, []
     if rule.on_classes and tells_changes(asked.telling, result.inputs.people, rule):
         change = least_change(result.inputs.people, rule)
@@ -417,7 +420,7 @@ def _data_and_rule(asked: Request) -> Section:
             f"The rule: {s.rule.title}. It asks that {s.rule.asks}.",
             f"Precedents are about people alike on every quasi-identifier when an attempt is "
             f"certain. For comparison only, a rule that this report does not use: "
-            f"{_lower(s.other.sentence(telling))}",
+            f"{_lower(s.told_other(telling))}",
             *([] if asked.context else [UNSTATED]),
         ],
         shown=[*data.shown, *([stated] if asked.context else [])],

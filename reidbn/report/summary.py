@@ -14,6 +14,7 @@ from reidbn.attacks.routes.register import assumed
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.crosscheck import TOLERANCE, CrossCheck
+from reidbn.microdata.direct import named_direct
 from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, PART, STEP, told_number
 from reidbn.report.assessment_sure import fit_status, how_sure_of
@@ -26,6 +27,7 @@ from reidbn.result import highest_of, mean_of
 from reidbn.written import counted, tiny
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
+FEW_NAMED = 8  # columns, on the first screen; the section on what was not looked at has all
 ADDED = "difference of probabilities"  # below 0 where an attacker decides otherwise
 AS_WRITTEN = (
     "Rows count as alike for the rule where they are written alike: a missing or general value "
@@ -116,7 +118,32 @@ class Summary:
         return self.told_verdict(Telling(custodian=True))
 
     def told_verdict(self, telling: Telling) -> str:
-        return self.failure or self.judged.sentence(telling)
+        said = self.failure or self.judged.sentence(telling)
+        if not self.only or self.told_passes(telling) is False:
+            return said
+        gone = sorted(self.result.inputs.people.beside, key=named_direct, reverse=True)
+        more = f" and {len(gone) - FEW_NAMED} more" if len(gone) > FEW_NAMED else ""
+        return (
+            f"{said} This holds for {self.only}: nobody looked at {', '.join(gone[:FEW_NAMED])}"
+            f"{more}, and no verdict is made on a file that has them, too."
+        )
+
+    def told_other(self, telling: Telling) -> str:
+        """What the rule that is not used says."""
+        said = self.other.sentence(telling)
+        if not self.only or self.other.told_passes(telling) is False:
+            return said
+        return f"{said} This, too, is said of {self.only}."
+
+    @property
+    def only(self) -> str:
+        """Which table alone a verdict is on, where its source has columns nobody looked at."""
+        people = self.result.inputs.people
+        if not people.beside:
+            return ""
+        named = people.columns
+        what = ", ".join(named) if len(named) <= FEW_NAMED else f"{len(named)} columns looked at"
+        return f"a table that holds only {what}"
 
     def told_risk(self, telling: Telling) -> str:
         """The risk of the attack, in one sentence; it is not what precedents are about."""
@@ -186,7 +213,7 @@ class Summary:
                 telling.highest_key("highest"): by_rule.number(highest_of(judged, "")),
             },
             "other_rule": {
-                "verdict": self.other.sentence(telling),
+                "verdict": self.told_other(telling),
                 "passes": self.other.told_passes(telling),
             },
             "notes_on_the_rule": list(self.notes_on_the_rule(telling)),
@@ -294,7 +321,7 @@ class Summary:
         if self.failure:
             lines += ["", *(f"  {line}" for line in str(self.result.crosscheck).splitlines())]
         lines += [f"  {note}" for note in (*self.notes_on_the_rule(exact), self.threshold.about)]
-        other = self.other.sentence(exact)
+        other = self.told_other(exact)
         lines += ["", self.told_risk(exact), f"({other[:1].lower()}{other[1:]})"]
         lines += ["", f"  {'risk':18}{'mean':>13}{'median':>13}{'95 %':>13}{'max':>13}"]
         for name, found in self.measures.items():
@@ -310,7 +337,9 @@ class Summary:
             lines += ["", f"  Assumptions ({len(self.assumptions)}): {shown}"]
         lines += [f"  Note: {note}" for note in self.notes]
         checked = ("  " + line for line in str(self.result.crosscheck).splitlines())
-        return "\n".join([*lines, "", *checked, "", f"  {OWN_COPY}"])
+        beside = ", ".join(self.result.inputs.people.beside)
+        unseen = [f"  Columns that were not looked at: {beside}."] if beside else []
+        return "\n".join([*lines, "", *checked, "", f"  {OWN_COPY}", *unseen])
 
     def _driver_lines(self) -> list[str]:
         if self.untold:

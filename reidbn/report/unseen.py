@@ -17,6 +17,7 @@ from reidbn.attack.threats import FRAMEWORKS
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.register import register
+from reidbn.microdata.direct import named_direct
 from reidbn.microdata.table import People
 from reidbn.population.fitting import MODELS
 from reidbn.report.telling import Telling
@@ -166,6 +167,13 @@ def _of_the_table(result: Result, telling: Telling, limited: Sequence[str]) -> I
         yield f"columns that the attacker is taken not to know: {', '.join(unused)}"
     if secret:
         yield f"secret columns, of which nothing is said here: {', '.join(secret)}"
+    if table.beside:
+        yield (
+            f"other columns of the source, and whoever knows what stands there of somebody is in "
+            f"no number here: {', '.join(table.beside)}"
+        )
+        if named := [name for name in table.beside if named_direct(name)]:
+            yield f"these of them point at a person by their names: {', '.join(named)}"
     if table.dropped and telling.count(table.dropped) is not None:
         yield "people with missing cells, who were left out when the table was read"
     gone = 0 if table.before is None else len(table.before) - len(table)
