@@ -530,3 +530,37 @@ def test_the_worst_case_by_any_name_is_one_question(people):
         assert apart(worst, ask({"age": 0.9, "sex": 1, "race": 1}))[0]
     media = rb.assess("adversary-routes", people, scenario="social-media", population=20_000)
     assert apart(assessed(people, None), media)[0][0].count("scenario: ") == 1
+
+
+@pytest.mark.parametrize("known", [None, {"age": 0.5, "sex": 0.6, "race": 0.3}])
+def test_the_structured_model_hears_columns_in_any_order(known):
+    """The fit has an order of its own, that of the table; what was asked has none."""
+    frame = rb.datasets.synthetic_patients(200, seed=1)
+    names = ["age", "sex", "race", "state"]
+    table = rb.read_table(frame, quasi_identifiers=names, subject_id=None)
+    chances = {"state": 0.4, **known} if known else dict.fromkeys(names, 1.0)
+    first, *others = (
+        rb.assess(
+            "adversary-routes", table, known={name: chances[name] for name in order},
+            population=20_000, population_model="structured",
+        )
+        for order in (names, names[::-1], ["sex", "state", "age", "race"])
+    )  # fmt: skip
+    for other in others:
+        assert apart(first, other)[0] == []
+        np.testing.assert_allclose(other.risk(), first.risk(), atol=1e-12)
+
+
+def test_an_estimate_of_structures_hears_columns_in_any_order(people):
+    names = ["age", "sex", "race"]
+    first, other = (
+        rb.population.fit(people, population=20_000, columns=order, model="structured")
+        for order in (names, names[::-1])
+    )
+    assert apart(first, other) == ([], 0)
+    assert first.p_unique == other.p_unique
+    one, two = (
+        rb.population.fit_subsets(people, parts, population=20_000, model="structured")
+        for parts in ([["age", "race"], "sex"], ["sex", ["race", "age"]])
+    )
+    assert one.p_unique.tolist() == two.p_unique[[0, 2, 1, 3]].tolist()

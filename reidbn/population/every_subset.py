@@ -29,6 +29,7 @@ from reidbn.population.coherence import settle
 from reidbn.population.partition import as_partition
 from reidbn.population.sample import (
     Sample,
+    in_table_order,
     of_one_offs,
     one_offs,
     population_size,
@@ -140,7 +141,7 @@ def structured_fits(
     people: People, parts: Mapping[str, Sequence[str]], N: int, notes: tuple[str, ...]
 ) -> StructuredSubsetFits:
     """Fit to every subset of the columns; tell every union of the parts."""
-    columns = [name for part in parts.values() for name in part]
+    columns = in_table_order(people, (name for part in parts.values() for name in part))
     if len(columns) > MOST_COLUMNS:
         raise TooLarge(
             f"{len(columns)} columns have 2^{len(columns)} subsets; {STRUCTURED} takes up to "
@@ -153,7 +154,7 @@ def structured_fits(
     tables = tuple(frequencies_of_rows(rows))
     pitman = fit_tables(tables, N, estimate="posterior")
     found = fit_every_subset(people, rows, [(c,) for c in columns], tables, N)
-    kept = as_columns([*parts.values()])
+    kept = as_columns([*parts.values()], columns)
     if found is None:
         p_unique, speaks = pitman.p_unique, np.zeros(len(tables), dtype=bool)
         apart = np.ones(len(tables))

@@ -143,6 +143,11 @@ ONE_OFF = 0.5
 goes together with others, nor how many values it has not seen."""
 
 
+def in_table_order(people: People, columns: Iterable[str]) -> tuple[str, ...]:
+    """These columns as the table has them: a fit is one of their order, and a question is not."""
+    return tuple(sorted(columns, key=people.columns.index))
+
+
 def one_offs(by_column: Iterable[tuple[str, FrequencyTable]]) -> str | None:
     """The first column of which most people have a value of their own."""
     return next((c for c, values in by_column if is_one_off(values)), None)

@@ -15,7 +15,7 @@ from reidbn.microdata.table import People
 from reidbn.population.margins import posterior_of
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness
-from reidbn.population.sample import Sample, is_one_off
+from reidbn.population.sample import Sample, in_table_order, is_one_off
 from reidbn.population.structured import SMALLEST, STRUCTURED, StructuredFit, least_that_stay
 from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
@@ -97,15 +97,16 @@ def fit_structured(sample: Sample) -> Uniqueness:
         return _instead(sample, "the table is the whole population")
     if sample.n < SMALLEST and sample.parting > 1:
         return _instead(sample, f"{sample.n} people are too few to tell structures apart")
-    ids, codes, counts = distinct_rows(people, sample.columns)
+    columns = in_table_order(people, sample.columns)
+    ids, codes, counts = distinct_rows(people, columns)
     parting = [j for j in range(codes.shape[1]) if codes[:, j].any()]
     found = determined(codes[:, parting], counts.astype(np.float64))
-    dropped = tuple(sample.columns[parting[j]] for j in found)
+    dropped = tuple(columns[parting[j]] for j in found)
     kept = [j for i, j in enumerate(parting) if i not in found]
     if len(kept) < 2:
         why = "one attribute alone parts people, so there is no structure"
         return OneAttribute(sample, fit_pitman(sample, model="pitman-bayes"), why)
-    ordered = tuple(is_ordered(people, sample.columns[j]) for j in kept)
+    ordered = tuple(is_ordered(people, columns[j]) for j in kept)
     rows = _with_key(codes[:, kept], counts, ordered, sample.N)
     forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
     x, few = together(forest, classes) + np.log(rows.n), counts <= FEW

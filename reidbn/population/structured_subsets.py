@@ -372,11 +372,10 @@ def _calibrated(
     return layers, share + UNSEEN / np.maximum(of, 1.0)[:, None], tuple(several)
 
 
-def as_columns(groups: Sequence[Sequence[str]]) -> Ints:
-    """Each subset of groups, as a subset of all their columns."""
+def as_columns(groups: Sequence[Sequence[str]], columns: Sequence[str] | None = None) -> Ints:
+    """Each subset of groups, as a subset of all their columns: as they come, or in this order."""
+    every = [c for group in groups for c in group] if columns is None else columns
     masks = np.zeros(1 << len(groups), dtype=np.int64)
-    at = 0
     for j, group in enumerate(groups):
-        masks[1 << j : 2 << j] = masks[: 1 << j] | (((1 << len(group)) - 1) << at)
-        at += len(group)
+        masks[1 << j : 2 << j] = masks[: 1 << j] | sum(1 << every.index(c) for c in group)
     return masks

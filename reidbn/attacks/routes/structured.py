@@ -30,7 +30,7 @@ from reidbn.microdata.table import People
 from reidbn.population.cautious import LOG_LINEAR, POSTERIOR
 from reidbn.population.coherence import settle
 from reidbn.population.margins import alone_on, match_on
-from reidbn.population.sample import of_one_offs, one_offs
+from reidbn.population.sample import in_table_order, of_one_offs, one_offs
 from reidbn.population.structured import SMALLEST, STRUCTURED
 from reidbn.population.structured_subsets import (
     MOST_COLUMNS,
@@ -330,7 +330,8 @@ def structured_population(
     """Ask the structured model about every subset; None, and why, where there is no structure."""
     if not people.is_columnwise:
         return None, "histories that change in several columns are no rows of values"
-    columns = [(c,) for group in classes.groups for c in group]
+    every = in_table_order(people, (c for group in classes.groups for c in group))
+    columns = [(c,) for c in every]
     if len(columns) > MOST_COLUMNS:
         raise TooLarge(
             f"{len(columns)} columns have 2^{len(columns)} subsets; {STRUCTURED} takes up to "
@@ -341,13 +342,13 @@ def structured_population(
     if classes.records < SMALLEST:
         return None, f"{classes.records} people are too few to tell structures apart"
     by = None
-    if len(columns) > len(classes.groups):
+    if tuple(columns) != classes.groups:
         single = subset_classes(people, columns, individuals, counts=classes.counts)
         of, why = structured_population(people, single, population, individuals)
         if of is None:
             return None, why
         told = _standing(people, population)[1]
-        by = ByColumn(of, as_columns(classes.groups), single.of_person[classes.some])
+        by = ByColumn(of, as_columns(classes.groups, every), single.of_person[classes.some])
         row_of = of.row_of[by.rows]
         found = replace(of.structured, place=of.structured.place[by.kept])
     else:
