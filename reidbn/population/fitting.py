@@ -67,7 +67,6 @@ class ZayatzFit(Uniqueness):
 class SNBFit(Uniqueness):
     """The slide negative binomial model [ChenKeller98], with the correct equations."""
 
-    classes_from: str
     solution: SNB | None
 
     @property
@@ -127,7 +126,7 @@ def fit_snb(sample: Sample, *, classes: str = "modified-shlosser") -> SNBFit:
     """SNB with K from `modified-shlosser`, `shlosser` or the `population-equation`."""
     if classes not in CLASSES:
         raise UsageError(f'no estimator of classes "{classes}"; {did_you_mean(classes, CLASSES)}')
-    return SNBFit(sample, classes, solve_snb(sample.table, sample.N, estimator=classes))
+    return SNBFit(sample, solve_snb(sample.table, sample.N, estimator=classes))
 
 
 def fit_dankar(sample: Sample) -> DankarFit:

@@ -58,22 +58,8 @@ def _sum(people: People) -> float:
     return math.fsum(people.weights.tolist()) * (1 + ROUNDING)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class WeightedPopulation(SubsetPopulation):
-    """Survey weights in place of a model's fits; the same questions are asked of it."""
-
-    weights: NDArray[Any] = None  # type: ignore[assignment]
-    """Sum of the weights of a row's class: subset x row, never under the class's records."""
-
-    @cached_property
-    def _unique(self) -> tuple[Array, Array, Array]:
-        found = 1 / self.weights
-        found[0] = self.population == 1  # where nothing is known everybody fits
-        people = self.classes.persons
-        alone = (self.classes.sizes == 1) * people
-        count = alone.sum(axis=1)
-        mean = np.einsum("ij,ij->i", alone, found) / np.maximum(count, 1)
-        return found.T, mean, mean
+class Kept(SubsetPopulation):
+    """A number per row and subset is kept: weights are of rows, and sizes do not tell them."""
 
     @property
     def can_sum(self) -> bool:
@@ -82,6 +68,27 @@ class WeightedPopulation(SubsetPopulation):
     def unique_of(self, rows: NDArray[np.intp]) -> Array:
         """As `unique`."""
         return np.asarray(self._unique[0][rows])
+
+    def _mean(self, found: Array) -> tuple[Array, Array]:
+        """Of row x subset: the mean over those who are alone, and how many are, by subset."""
+        alone = (self.classes.sizes == 1) * self.classes.persons
+        some = alone.sum(axis=1)
+        return np.einsum("sp,ps->s", alone, found) / np.maximum(some, 1), some
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightedPopulation(Kept):
+    """Survey weights in place of a model's fits; the same questions are asked of it."""
+
+    weights: NDArray[Any] = None  # type: ignore[assignment]
+    """Sum of the weights of a row's class: subset x row, never under the class's records."""
+
+    @cached_property
+    def _unique(self) -> tuple[Array, Array, Array]:
+        found = 1 / self.weights.T
+        found[:, 0] = self.population == 1  # where nothing is known everybody fits
+        mean, _ = self._mean(found)
+        return found, mean, mean
 
     def match(self, rows: NDArray[np.intp]) -> Array:
         """E[1/F] of distinct rows of the table: person x subset."""
@@ -96,7 +103,7 @@ class WeightedPopulation(SubsetPopulation):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LargerPopulation(SubsetPopulation):
+class LargerPopulation(Kept):
     """The larger of what class sizes and what survey weights say, where no structure speaks."""
 
     class_weights: Array | None = None
@@ -108,18 +115,8 @@ class LargerPopulation(SubsetPopulation):
             return said, before, after
         found = np.maximum(said, 1 / self.class_weights.T)
         found[:, 0] = self.population == 1
-        alone = (self.classes.sizes == 1) * self.classes.persons
-        some = alone.sum(axis=1)
-        mean = np.einsum("sp,ps->s", alone, found) / np.maximum(some, 1)
+        mean, some = self._mean(found)
         return found, before, np.where(some > 0, mean, after)
-
-    @property
-    def can_sum(self) -> bool:
-        return False
-
-    def unique_of(self, rows: NDArray[np.intp]) -> Array:
-        """As `unique`."""
-        return np.asarray(self._unique[0][rows])
 
     def match(self, rows: NDArray[np.intp]) -> Array:
         """E[1/F] of distinct rows of the table: person x subset."""
