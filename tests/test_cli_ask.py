@@ -42,6 +42,26 @@ def test_ask_as_it_stands_in_the_readme(run):
     assert found["fingerprint"] == load("leak-single").fingerprint
 
 
+def test_a_scenario_is_asked_without_a_table_and_the_call_goes_before_it(run, tmp_path):
+    path = tmp_path / "s.yaml"
+    path.write_text(
+        "schema_version: 1\nkind: scenario\nname: s\nset: {alike: 2, p_listed: 0.9}\n"
+        "do: {overheard: yes}\n"
+    )
+    by_file = run("ask", "breakfast", "risk", "--scenario", path)
+    by_hand = run("ask", "breakfast", "risk", "--set", "alike=2,p_listed=0.9",
+                  "--do", "overheard=yes")  # fmt: skip
+    assert by_file == by_hand
+    assert float(rb.ask("breakfast", scenario=str(path), set={"alike": 3})) == pytest.approx(0.3)
+    code, _, err = run("ask", "breakfast", "--scenario", path, "--most-probable")
+    assert code == 2
+    assert "--most-probable takes --set, --given and --do" in err
+    code, _, err = run("ask", "breakfast", "--scenario", "voter-registration")
+    assert code == 2
+    assert "what is known about each person of a table" in err
+    assert run("ask", "leak-single", "--scenario", path)[0] == 2  # which has no `alike`
+
+
 def test_ask_says_one_sentence_the_evidence_and_the_assumptions(run):
     code, out, _ = run("ask", "breakfast", "identified=yes", "--given", "listed=yes")
     assert code == 0
@@ -54,12 +74,18 @@ def test_ask_says_one_sentence_the_evidence_and_the_assumptions(run):
     assert quiet == "identified=yes has probability 0.01 (about 1 in 100).\n"
 
 
-def test_what_is_set_or_cut_off_is_no_assumption_of_the_answer(run):
+def test_what_is_set_is_an_assumption_of_the_answer_and_what_is_cut_off_is_none(run):
+    """The page said "an assumption of yours" of the numbers of which the shell said "none"."""
     out = run("ask", "breakfast", "identified=yes", "--set", "alike=2,p_listed=0.9",
               "--do", "overheard=yes")[1]  # fmt: skip
     assert "when overheard=yes is brought about." in out
     assert "Set here: alike=2 and p_listed=0.9" in out
-    assert "Assumptions used: none" in out
+    assert "Assumptions used (2): p_listed = 0.9 (yours), alike = 2 (yours)" in out
+    out = run("ask", "leak-single", "risk", "--set", "leaked=2000")[1]
+    assert "Assumptions used (1): leaked = 2,000 (yours)" in out
+    own = load("leak-single").parameters["leaked"].value
+    out = run("ask", "leak-single", "risk", "--set", f"leaked={own:g}")[1]
+    assert "Assumptions used: none" in out  # that is where it was
     attack = load("breakfast")
     assert assumptions_behind(attack, ["identified"]) == tuple(attack.assumptions)
     assert assumptions_behind(attack, ["identified"], done=["overheard"]) == ("p_listed", "alike")

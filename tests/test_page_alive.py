@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 
 import pytest
 from scripts import looked, needs_browser
@@ -163,6 +164,63 @@ def test_a_copied_setting_is_a_scenario_that_says_the_same_numbers(tmp_path):
     assert abs(p - float(wanted)) <= 1e-12
     assert empty == ""
     assert again == p
+
+
+def at_random(seed):
+    """20 settings of a page: sliders put anywhere, up to two states seen, one brought about."""
+    return f"""
+      let seed = {seed};
+      const draw = n => (seed = (seed * 48271) % 2147483647) % n;
+      const nodes = [...at.reidbn.model.nodes.values()].filter(n => !n.helper);
+      const free = at.reidbn.held.parameters.filter(p => p.frozen === null);
+      for (let i = 0; i < 20; i++) {{
+        press("Start again");
+        const menu = paper.querySelector("select");
+        if (menu) type(menu, String(draw(menu.options.length)));
+        for (const p of free) type($("p-" + p.name), draw(1001), "input");
+        const env = at.reidbn.model.env(at.reidbn.state().set);
+        for (const mode of ["See", "See", "Do"].slice(draw(3))) {{
+          const node = nodes[draw(nodes.length)], all = at.reidbn.model.states(node.name, env);
+          const button = state(node.name + " = " + all[draw(all.length)]);
+          if (button) {{ press(mode); button.click(); }}
+        }}
+        const found = at.reidbn.found();
+        told.push([at.reidbn.yaml(), found.refused || Number.isNaN(found.p) ? null : found.value]);
+      }}"""
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize(
+    ("model", "start"),
+    [
+        ("breakfast", {}),
+        ("adversary-routes", {}),
+        ("leak-single", {"question": "identified=yes"}),
+        ("surname", {}),
+        ("family-search", {}),
+        ("insider-decides", {}),
+    ],
+)
+def test_the_command_in_a_copied_setting_says_the_pages_number(model, start, shell, tmp_path):
+    """The page said 'reads it back'; no command did."""
+    compared = 0
+    for text, value in use(model, at_random(17), tmp_path, **start):
+        path = tmp_path / "setting.yaml"
+        path.write_text(text)
+        (line,) = re.findall("^# Ask: reidbn (.*)$", text, re.MULTILINE)
+        words = [str(path) if w == path.name else w for w in shlex.split(line)]
+        code, said = shell(*words, "--json")
+        if value is None:  # what is seen cannot be: the library says so, too
+            assert code != 0, (text, said)
+            continue
+        assert code == 0, (text, said)
+        told = json.loads(said)
+        again = told["mean"] if "mean" in told else told["probability"]
+        assert abs(again - value) <= 1e-12, text
+        assert rb.ask(model, words[2], scenario=str(path)) is not None
+        compared += 1
+    assert compared >= 10
 
 
 def _own(model, name):

@@ -37,6 +37,12 @@ def assumptions_behind(
     >>> assumptions_behind(load("breakfast"), ["overheard"])
     ('p_breakfast', 'p_overheard')
     """
+    used = behind(attack, nodes, done)
+    return tuple(name for name in attack.assumptions if name in used)
+
+
+def behind(attack: Attack, nodes: Iterable[str], done: Iterable[str] = ()) -> frozenset[str]:
+    """Names of all numbers, groups and assumed nodes that can move an answer about these nodes."""
     used: set[str] = set()
     used_nodes = attack.upstream(nodes, cut={*done})
     for name in used_nodes:
@@ -47,4 +53,4 @@ def assumptions_behind(
         used |= {ref.lstrip("$") for ref in attack.behind(node.cpd)} | {*node.structural}
     if any(name in attack.decisions and name not in {*done} for name in used_nodes):
         used |= {*attack.utilities} | {ref.lstrip("$") for ref in attack.behind_utilities}
-    return tuple(name for name in attack.assumptions if name in used)
+    return frozenset(used)

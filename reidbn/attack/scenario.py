@@ -283,6 +283,15 @@ class Scenario:
         event = _success(attack, self.name)
         return replace(node, parents=tuple(event if p == SUCCESS else p for p in node.parents))
 
+    def without_people(self) -> Scenario:
+        """The scenario itself, where it says nothing of the people of a table."""
+        if self.knows is not None:
+            raise UsageError(
+                f"scenario {self.name} says what is known about each person of a table: "
+                f"it can only change an assessment of one"
+            )
+        return self
+
     # -- identity --------------------------------------------------------------------------
 
     @cached_property

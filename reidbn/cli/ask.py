@@ -46,6 +46,8 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
     help="Of the sampling engine.",
 )
 @click.option("--seed", default=0, show_default=True, help="Of the sampling engine.")
+@click.option("--scenario", metavar="FILE", help="What a scenario sets, gives and does, such as "
+              "the setting of a page; other options go before it.")  # fmt: skip
 @click.option("--most-probable", is_flag=True, help="How it most probably came about.")
 @click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
 def ask(
@@ -61,6 +63,11 @@ def ask(
 
     model = load_attack(asked.attack)
     if most_probable:
+        if options["scenario"] is not None:
+            raise UsageError(
+                "--scenario: --most-probable takes --set, --given and --do; say with them what the "
+                "file says"
+            )
         if fail_above is not None or asked.policy:
             option = "--policy" if fail_above is None else "--fail-above"
             raise UsageError(

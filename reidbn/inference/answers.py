@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenariofile import load_scenario
 from reidbn.calls import renamed, typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
@@ -54,6 +56,7 @@ def ask(
     seed: int = 0,
     beyond_range: bool = False,
     policy: Any = None,
+    scenario: Scenario | str | None = None,
 ) -> Answer | Expectation:
     """P(target | given, do) and P(given | do); of a question about a mean, an Expectation.
 
@@ -68,11 +71,18 @@ def ask(
     An attacker who decides takes his best policy, or the `policy` that is given: an option for each
     decision, {"attacks": "yes"}, rows over what is seen, or what rb.decide found.
 
+    A `scenario` is a file, or what rb.load_scenario read: what it sets, gives and does holds where
+    the call says nothing else of it.  One that says what is known of people changes assessments.
+
     >>> a = ask("leak-single", "identified=yes", set={"leaked": 4000, "class_size": 5})
     >>> round(float(a), 12)
     0.184458368691
     """
     attack = load_attack(attack)
+    if scenario is not None:
+        said = load_scenario(scenario).without_people()
+        attack, set = said.on(attack), {**said.set, **(set or {})}
+        given, do = {**said.given, **(given or {})}, {**said.do, **(do or {})}
     if policy is not None:
         own = ask(
             with_policy(attack, policy), target, given=given, do=do, set=set, subject=subject,

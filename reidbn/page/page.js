@@ -982,7 +982,9 @@
     if (knows?.attributes) lines.push("knows:", "  attributes:", ...knows.attributes.map(([name, columns, chance, source]) =>
       `    ${quoted(name)}: {columns: [${columns.map(quoted).join(", ")}], chance: ${exact(chance)}, source: ${quoted(source)}}`));
     const set = free.filter(p => now.set[p.name] !== p.own || knows?.set?.includes(p.name));
-    if (q.name) lines.push(`# ${q.name}: ${q.asked.replace(/\s+/g, " ")}`);
+    const asked = q.asked.replace(/\s+/g, " ");
+    if (q.name) lines.push(`# ${q.name}: ${asked}`);
+    if (!held.people) lines.push(`# ${say("yaml_ask", {model: held.name, question: q.name && !model.nodes.has(q.name) ? q.name : `"${asked.replaceAll(" and ", ",")}"`})}`);
     if (set.length) lines.push("set:", ...set.map(p => `  ${p.name}: ${exact(now.set[p.name])}`));
     const plain = known.filter(([n]) => !model.nodes.get(n).helper);
     if (plain.length) lines.push("given:", ...plain.map(([n, s]) => `  ${n}: ${quoted(s)}`));

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.above import is_above
-from reidbn.attack.assumptions import assumptions_behind
+from reidbn.attack.assumptions import assumptions_behind, behind
 from reidbn.errors import EngineError
 from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.cut import SHOWN, in_words
@@ -135,10 +135,16 @@ def _mean_in_words(answer: Expectation) -> str:
 
 
 def used_assumptions(answer: Answer | Expectation) -> tuple[str, ...]:
-    """Assumptions behind the answer, except parameters that were set for it."""
-    query = answer.query
-    behind = assumptions_behind(answer.attack, [*query.targets, *query.given], query.do)
-    return tuple(name for name in behind if name not in answer.settings)
+    """Assumptions behind the answer; a number that was moved for it is one, whatever its source."""
+    query, own = answer.query, answer.attack.settable
+    about = answer.attack, [*query.targets, *query.given], query.do
+    assumed, used = assumptions_behind(*about), behind(*about)
+    yours = [n for n, v in answer.settings.items() if n in used and n not in assumed]
+    return (*assumed, *(n for n in yours if _moved(answer.settings[n], own[n].value)))
+
+
+def _moved(now: Any, own: float) -> bool:
+    return bool((np.asarray(now) != own).any())
 
 
 def remarks(answer: Answer | Expectation) -> list[str]:
@@ -168,11 +174,13 @@ def remarks(answer: Answer | Expectation) -> list[str]:
 
 
 def _assumed(answer: Answer | Expectation, names: Iterable[str]) -> str:
-    parameters = answer.attack.settable
-    shown = [
-        f"{n} = {parameters[n].value:,.12g}" if n in parameters else f"the numbers of {n}"
-        for n in names
-    ]
+    parameters, set_here = answer.attack.settable, answer.settings
+    shown = []
+    for n in names:
+        own = parameters[n].value if n in parameters else 0.0
+        yours = " (yours)" if n in set_here and _moved(set_here[n], own) else ""
+        value = f"{n} = {set_here.get(n, own):,.12g}{yours}"
+        shown.append(value if n in parameters else f"the numbers of {n}")
     return f"Assumptions used ({len(shown)}): {', '.join(shown)}" if shown else (
         "Assumptions used: none")  # fmt: skip
 

@@ -135,11 +135,7 @@ def change(thing: Any, name: str = "") -> Change:
 
 
 def _from_scenario(scenario: Scenario) -> Change:
-    if scenario.knows is not None:
-        raise UsageError(
-            f"scenario {scenario.name} says what is known about each person of a table: "
-            f"it can only change an assessment of one"
-        )
+    scenario = scenario.without_people()
     adds = scenario.parameters or scenario.nodes or scenario.questions
     return Change(scenario.name, dict(scenario.set), dict(scenario.given), dict(scenario.do),
                   scenario if adds else None)  # fmt: skip
