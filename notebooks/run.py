@@ -1,7 +1,7 @@
 """Run the lessons.
 
     python notebooks/run.py write [LESSON ...]    run each lesson and store it with its outputs
-    python notebooks/run.py check [LESSON ...]    run each lesson and compare it with its pair
+    python notebooks/run.py check [LESSON ...]    run each lesson; what it says is compared
     python notebooks/run.py render [LESSON ...]   make the page of each stored lesson anew
     python notebooks/run.py copy [LESSON ...]     copies to work in, without outputs, in lessons/
 
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import zlib
+from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ PARTS = {
 }
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def lessons(names: list[str] | None = None) -> list[Path]:
@@ -294,8 +296,30 @@ def write(path: Path) -> list[str]:
 
 
 def check(path: Path) -> list[str]:
-    _, problems = executed(read_lesson(path))
-    return problems + differences(path) + manners(path)
+    notebook, problems = executed(read_lesson(path))
+    return (problems or moved(path, notebook)) + differences(path) + manners(path)
+
+
+def moved(path: Path, notebook: Any) -> list[str]:
+    """What a lesson says now and its stored pair does not: its numbers are those of other code."""
+    pairs = zip(notebook.cells, stored(path).cells, strict=False) if stored(path) else []
+    cells = [i for i, (now, then) in enumerate(pairs, 1) if not _alike(_said(now), _said(then))]
+    return [f"says other than what is stored in cell {i}; run: make notebooks" for i in cells[:1]]
+
+
+def _said(cell: Any) -> str:
+    """The words and numbers that a cell has put out; a picture is none."""
+    found = [o.get("text") or o.get("data", {}).get("text/plain", "")
+             for o in cell.get("outputs", [])]  # fmt: skip
+    return re.sub(r"\s+|<Figure[^>]*>", " ", " ".join(map(str, found))).strip()
+
+
+def _alike(now: str, then: str) -> bool:
+    """The same words, and numbers that differ by no more than another computer's last digits."""
+    ours, theirs = (_NUMBER.split(text) for text in (now, then))
+    values = ([float(x) for x in _NUMBER.findall(text)] for text in (now, then))
+    near = (isclose(a, b, rel_tol=1e-6) for a, b in zip(*values, strict=False))
+    return ours == theirs and all(near)
 
 
 def main(arguments: list[str]) -> int:

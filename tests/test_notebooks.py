@@ -116,6 +116,23 @@ def test_a_good_lesson_is_stored_and_found_good(lesson, capsys):
     assert code["outputs"][0]["data"]["text/plain"] == ["2"]
 
 
+def test_what_a_lesson_says_otherwise_than_its_stored_pair_is_found(lesson, capsys):
+    path = lesson(*GOOD)
+    assert run.main(["write"]) == 0
+    pair = path.with_suffix(".ipynb")
+    then = pair.read_text()
+    for changed, problem in (
+        ('"2.000000001"', ""),  # the last digit of another computer
+        ('"2.1"', "says other than what is stored in cell 2; run: make notebooks"),
+        ('"two"', "says other than what is stored in cell 2; run: make notebooks"),
+    ):
+        pair.write_text(then.replace('"2"', changed))
+        run.main(["render"])
+        capsys.readouterr()
+        assert run.main(["check"]) == bool(problem)
+        assert problem in capsys.readouterr().out
+
+
 def test_a_failing_assert_is_named_and_nothing_is_stored(lesson, capsys):
     path = lesson(*GOOD[:1], "# %%\nassert 1 == 2, 'the claim'", *GOOD[2:])
     assert run.main(["write"]) == 1
