@@ -343,9 +343,10 @@ def test_the_shell_says_that_a_report_is_printed_again(tmp_path):
     assert [one.stderr.count("printed again, as the ledger has it") for one in said] == [0, 2]
 
 
-def secrets_of(sure, n=170):
+def secrets_of(sure, n=170, blank=0):
     town = ["many"] * (n - sure) + [f"alone{i}" for i in range(sure)]
     secret = ["x"] * (n - sure - 60) + ["y"] * 60 + ["x"] * sure
+    secret[:blank] = [None] * blank
     people = rb.read_table({"town": town, "s": secret}, quasi_identifiers=["town"], sensitive=["s"])
     return rb.disclosure(people, "s")
 
@@ -365,6 +366,19 @@ def test_a_page_that_judges_nothing_is_not_printed_again_for_one_that_fails(tmp_
     ledger.write_text(json.dumps(content))
     with pytest.raises(UsageError, match="was not said to fail"):
         secrets_of(11).report(tmp_path / "b.md", ledger=ledger)
+
+
+@pytest.mark.parametrize("blank", [0, 5, 10, 30])
+def test_a_disclosure_is_of_the_table_whose_secrets_are_missing_too(blank, tmp_path):
+    """Ten without a secret made it another table, and it left beside a report of everybody."""
+    people = secrets_of(9, blank=blank).table_given
+    asked = [rb.disclosure(people, "s"), rb.leak.assess(people, leaked=20)]
+    for i, (first, second) in enumerate([asked, asked[::-1]]):
+        first.report(tmp_path / "a.md", ledger=tmp_path / f"{i}.json")
+        with pytest.raises(UsageError, match="this very table was released"):
+            second.report(tmp_path / "b.md", ledger=tmp_path / f"{i}.json")
+        first.report(tmp_path / "c.md", ledger=tmp_path / f"{i}.json")
+        assert (tmp_path / "c.md").read_bytes() == (tmp_path / "a.md").read_bytes()
 
 
 def test_a_table_of_two_columns_that_was_read_otherwise_is_refused(tmp_path):

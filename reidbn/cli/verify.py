@@ -68,6 +68,11 @@ def _say(found: dict[str, Any], table: str | None) -> None:
             click.echo(f"  {line}")
         if len(found["differs"]) > MOST:
             click.echo(f"  and {len(found['differs']) - MOST} lines more")
+        if found["differs"]:
+            click.echo(
+                "(- is what the report says, + what this table says. A report that a ledger "
+                "printed again is of the table that was released first: verify it with it.)"
+            )
 
 
 def _differs(place: Path, text: str, made_from: dict[str, Any], table: str) -> list[str]:
