@@ -69,12 +69,17 @@ print(f"you said {guess}, the colleague 0.1; it is {risk:.4f}, for the leaked of
 assert risk > 0.1
 
 # %% [markdown]
-# The same as a graph, answered by the exact engine and by pgmpy. The graph can also be asked
-# backwards: somebody was identified, so how large was the class?
+# The same as a graph, answered by the exact engine and by pgmpy. The graph is about a patient of
+# whom nobody has said which: six of the ten are in classes of three and four in the class of four,
+# and its answer is the mean over all ten. *Given* a class of three it is John Doe's again. It can
+# also be asked backwards: somebody was identified, so how large was the class?
 
 # %%
 for engine in ("exact", "pgmpy", "enumeration"):
     print(f"{engine:<12}", rb.ask("leak-classes", "identified=yes", engine=engine))
+of_three = rb.ask("leak-classes", "identified=yes", given={"class_size": "3"})
+print(f"given a class of three: {float(of_three):.4f}")
+assert abs(float(of_three) - risk) < 1e-12
 rb.ask("leak-classes", "class_size=3", given={"identified": "yes"})
 
 # %% [markdown]

@@ -80,6 +80,30 @@ def test_nothing_of_a_card_is_cut_on_paper_nor_too_small_to_read(tmp_path):
     assert (cut, small) == ([], 0)
 
 
+def test_the_class_has_the_cards_that_its_page_counts(tmp_path):
+    """A counted event's type had no card; eight groups drew six of 27."""
+    make = (DOCS.parent / "Makefile").read_text()
+    models = re.search(r"^CARDS = ((?:.*\\\n)*.*)$", make, re.M)[1].replace("\\", " ").split()
+    _, found = made(tmp_path / "c.html", *models)
+    lists = ["card types" in c for c in found]
+    empty = ["Your own" in c for c in found]
+    told = found[: lists.index(True)]
+    unwritten = [c for c in told if "Nobody wrote this one" in c]
+    about = [t for c in told for t in TYPES if t in re.sub("<p class=.(story|happens).*", "", c)]
+    assert {*about} == {*TYPES}
+    assert (len(told), len(unwritten), sum(empty)) == (28, 3, 8)
+    assert len(told) <= 4 * 8
+    assert all(lists[4 * 8 : 5 * 8])  # the fifth sheet
+    assert all(empty[-8:])
+    assert 6 * 4 <= 28
+    assert 6 * 9 <= 2 * 28
+    assert 5 * 10 <= 2 * 28
+    said = (DOCS / "class.md").read_text()
+    assert "There are 28 on the first four sheets: 25 threats, and three types" in said
+    assert "the fifth sheet of `cards.html` holds eight" in said
+    assert "--blank" not in said  # which printed the cards of all models
+
+
 def test_of_all_models_an_event_is_told_once(tmp_path):
     _, found = made(tmp_path / "c.html", blank=0)
     told = [re.findall(r'<h2[^>]*>(.*?)</h2>|class="happens">(.*?)<', c) for c in found]

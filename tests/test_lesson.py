@@ -48,6 +48,28 @@ def test_without_an_answer_the_question_is_said_again_and_nothing_else(number):
         assert str(said) == f"Exercise {number}: no answer yet. {EXERCISES[number].asks}"
 
 
+def test_what_a_lesson_prints_is_taken_and_a_count_is_whole():
+    assert rb.lesson.check(16, 0.017)  # 1/60, as tables of three digits after the point print it
+    assert not rb.lesson.check(16, 0.018)
+    assert not rb.lesson.check(1, 0.003)  # one digit of 0.0025
+    assert "divided by 100" in str(rb.lesson.check(1, 0.25))
+    assert rb.lesson.check(21, 3)
+    assert not rb.lesson.check(3, 26.1)  # within half a per cent of 26
+    for none in (float("nan"), float("inf"), ["alike"], {}, object()):
+        said = rb.lesson.check(4, none)
+        assert not said
+        assert "one number or one word" in str(said)
+
+
+@pytest.mark.slow
+def test_the_words_and_numbers_of_the_lessons_own_pages_are_taken():
+    assert rb.lesson.check(8, "age")
+    assert rb.lesson.check(8, "birth_year")
+    assert rb.lesson.check(23, 0.015)
+    assert rb.lesson.check(26, 546)
+    assert not rb.lesson.check(26, 547)
+
+
 def test_answers_may_be_rounded_and_written_as_they_come():
     assert rb.lesson.check(1, rb.ask("breakfast", "identified=yes", set={"alike": 20}))
     assert rb.lesson.check(6, 0.667)
@@ -65,8 +87,6 @@ def test_answers_may_be_rounded_and_written_as_they_come():
 def test_what_is_no_exercise_is_refused():
     with pytest.raises(rb.UsageError, match="exercises are 1 to 27"):
         rb.lesson.check(28, 1)
-    with pytest.raises(rb.UsageError, match="a number or a word"):
-        rb.lesson.check(1, [1, 2])
     with pytest.raises(rb.UsageError, match="did you mean"):
         rb.lesson.began("nosy-neighbor")
 

@@ -181,6 +181,19 @@ def test_docs_lessons_and_cards_are_readable_by_day_and_by_night(written, name, 
     assert (found["night"], found["wide"] <= 0, found["faults"]) == (night, True, [])
 
 
+def test_a_map_of_colours_is_by_night_what_its_words_say():
+    """ "Dark red is disclosed", and by night it was light pink."""
+    with Browser() as browser:
+        browser.open(ROOT / "docs" / "lessons" / "5_neighbours.html", DESK, dark=True)
+        found = browser.say("""[...document.querySelectorAll(".said svg")].map(s =>
+          [Boolean(s.querySelector("image")), getComputedStyle(s).filter,
+           getComputedStyle(s).backgroundColor])""")
+    assert [have for have, _, _ in found].count(True) == 2
+    for have, filtered, paper in found:
+        assert (filtered == "none") is have
+        assert not have or paper == "rgb(255, 255, 255)"
+
+
 def test_the_look_sees_what_is_wrong(tmp_path):
     """A page with every fault is told from one without."""
     wrong = (

@@ -28,6 +28,8 @@ class Exercise:
     """What is to be seen in it, said when it is right."""
     usual: tuple[tuple[Worked, str], ...] = ()
     is_probability: bool = False
+    also: tuple[str, ...] = ()
+    """Other words for the answer, in small letters."""
 
 
 def _breakfast(question: str, **asked: Any) -> float:
@@ -267,6 +269,7 @@ EXERCISES: dict[int, Exercise] = {
         "summary().drivers.table() has the largest first.",
         "It is not the rarest value that counts, but how finely the column parts people.",
         ((lambda: _adds_most(1), "That is the second."),),
+        also=("age",),  # which the scenario calls birth_year
     ),
     9: Exercise(
         "At which p_c is the mean overall risk of the release as it is 0.1?",

@@ -3,7 +3,7 @@
 The cards are the models' own: what happens is the event's story, what it needs are the stories of
 its parents.  Only what happens or does not is a card, no count of it.  As in LINDDUN's cards the
 first question is whether it can happen here, the second whether that is a problem.  Threat types
-that no event is about get a card on which somebody writes one.
+that no card is about get one on which somebody writes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import cards as boxes
 from reidbn.attack.cards import edges
-from reidbn.attack.coverage import coverage
 from reidbn.attack.modelfile import load, models
 from reidbn.attack.threats import FRAMEWORKS, threat
 from reidbn.calls import typed
@@ -83,7 +82,8 @@ def cards(
             f"linddun: [{_TYPES[1]}] to it, for instance"
         )
     found.sort(key=lambda card: _TYPES.index(card.threat))
-    found += [_unwritten(name) for name in coverage(attacks).not_modelled if name in _TYPES]
+    about = {name for card in found for name in (card.threat, *card.also)}
+    found += [_unwritten(name) for name in _TYPES if name not in about]
     return write_text(_page(found, blank), path)
 
 
@@ -160,7 +160,7 @@ def _unwritten(name: str) -> ThreatCard:
         name, (), _NOBODY, "", "______________________________",
         f"{_FIRST} What would have to be so?",
         f"{_SECOND} If you leave it out: why?",
-        "no event of these models is about it",
+        "no card of these models is about it",
     )  # fmt: skip
 
 
