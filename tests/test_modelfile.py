@@ -521,3 +521,10 @@ def test_a_long_story_with_a_character_that_is_escaped_is_read_back():
     for sign in ("\ufeff", "\x85", "\u2028", "\x1b"):
         attack = breakfast.replace(story=story.format(sign) + " is spent" * 20)
         assert rb.attack.loads(rb.attack.dumps(attack)).story == attack.story
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.rglob("*.yaml")), ids=lambda p: p.stem)
+def test_a_shipped_file_is_yaml_to_any_reader(path):
+    """`story: Was it?}` stopped PyYAML in six models."""
+    yaml = pytest.importorskip("yaml")
+    assert yaml.safe_load(path.read_text(encoding="utf-8"))
