@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.cli import disclosure as command
+from reidbn.cli import reidbn
 from reidbn.errors import UsageError
 from reidbn.microdata import People
 from reidbn.report import Telling, disclosure_page, verdict
@@ -546,3 +547,27 @@ def test_below_a_hundred_people_a_page_says_what_is_told_in_place_of_a_mean():
     assert "probability not told" not in text
     assert "no mean of fewer than 100 people is told" in text
     assert "No mean of fewer than 100 people is told. The table has" in text
+
+
+def test_the_custodian_sees_the_rare_values_and_how_many_are_not_shown(tmp_path):
+    """Of 60 values the rarest 20 are counted, no more are dropped, and JSON has them all."""
+    values = [f"c{i:02}" for i in range(60) for _ in range(70 - i)]
+    table = pd.DataFrame({"sex": ["F", "M"] * (len(values) // 2) + ["F"] * (len(values) % 2),
+                          "code": values, "flu": ["y", "n", "n"] * (len(values) // 3)
+                          + ["n"] * (len(values) % 3)})  # fmt: skip
+    path, page = tmp_path / "t.csv", tmp_path / "d.md"
+    table.to_csv(path, index=False)
+    asked = ["disclosure", str(path), "--qi", "sex", "--sensitive"]
+    told = CliRunner().invoke(
+        reidbn, [*asked, "code", "--markdown", str(page), "--custodian"]
+    ).stdout  # fmt: skip
+    assert "20 rarer values not shown; --json has every one." in told
+    assert "20 rarer values are not shown." in page.read_text()
+    for text in (told, page.read_text()):
+        assert "c39" in text
+        assert "c40" not in text
+    rows = json.loads(CliRunner().invoke(reidbn, [*asked, "code", "--json"]).stdout)
+    assert [row["people"] for row in rows["By value of the secret"]] == [70 - i for i in range(60)]
+    others = "Of each secret the other secrets are taken as known, too"
+    assert others not in told
+    assert others in CliRunner().invoke(reidbn, [*asked, "code,flu"]).stdout

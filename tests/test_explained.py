@@ -215,3 +215,23 @@ def test_the_worst_off_are_explained_without_an_id(result, tmp_path, shell):
     for wrong in ({}, {"worst": 0}, {"worst": 2, "person": "id1"}, {"worst": 1.5}):
         with pytest.raises(rb.UsageError):
             result.explain(**wrong)
+
+
+@pytest.mark.parametrize(("scenario", "besides"), [("controlled-release", ["attempt"]), (None, [])])
+def test_a_route_above_the_whole_says_what_the_whole_has_besides(scenario, besides, tmp_path):
+    """Under a scenario's attempt the risk is less than a route's chance, which has it not."""
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(400, seed=1), quasi_identifiers=["sex", "age", "state"]
+    )
+    asked = {} if scenario is None else {"scenario": scenario}
+    result = rb.assess("adversary-routes", people, population=20_000, **asked)
+    (worst,) = result.explain(worst=1)
+    assert (max(worst.routes.values()) > worst.risk) == bool(besides)
+    said = "The overall risk has attempt in it, too, and no route has: a route may be above it."
+    assert (said in worst.in_words()) == bool(besides)
+    page = result.report(tmp_path / "r.html", custodian=True).read_text()
+    assert ("It has attempt in it, too, and no route has." in page) == bool(besides)
+    (read,) = explain_from(result.to_explained(tmp_path / "r.json"), worst=1)
+    assert (read.besides, read.in_words()) == (besides, worst.in_words())
+    low = result.explain(int(result.risk().argmin()))
+    assert f"a higher one, up to {result.risk().max():.4g}." in low.in_words()

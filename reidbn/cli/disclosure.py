@@ -29,6 +29,7 @@ from reidbn.cli._results import asks_for_a_file, result_options, write_reports
 from reidbn.cli._tables import about, say_about, show_frame, table_options, write_parquet
 from reidbn.errors import UsageError
 from reidbn.limits import regular
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from reidbn.attacks.secrets.result import Disclosure
     from reidbn.microdata.table import People
 
+BY_VALUE = "By value of the secret"
 MAP_UP_TO = 12  # columns for which --html also takes every variable in turn as the secret
 COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values need only be near
 
@@ -315,7 +317,7 @@ def _more(
     if len(found) == 1:
         (d,) = found.values()
         shown = d.by_value().reset_index()
-        tables["By value of the secret"] = shown[:MAP_UP_TO]
+        tables[BY_VALUE] = shown
     if question["leave_one_out"]:
         d = _single(found, "--leave-one-out")
         tables["With one auxiliary unknown"] = _left_out(d, question["leave_one_out"])
@@ -477,8 +479,13 @@ def _say(
     coarse: list[tuple[Generalisation, Generalisation | None]],
     more: dict[str, pd.DataFrame],
 ) -> None:
-    from reidbn.report.disclosure_page import guesses, verdict
+    from reidbn.report.disclosure_page import MOST_OWN, guesses, verdict
 
+    if any({*d.known} & ({*found} - {d.secret}) for d in found.values()):
+        click.echo(
+            "Of each secret the other secrets are taken as known, too; with one --sensitive alone "
+            "none of them is."
+        )
     for d in found.values() if len(found) == 1 else ():
         for sentence in verdict(d):
             click.echo(sentence)
@@ -497,7 +504,10 @@ def _say(
         print_table(("secret", "PPP in the scenario", "breach probability"), chances)
     for heading, table in more.items():
         click.echo(heading)
-        show_frame(table)
+        most = MOST_OWN if heading == BY_VALUE else len(table)
+        show_frame(table[:most])
+        if rest := len(table[most:]):
+            click.echo(f"{counted(rest, 'rarer value')} not shown; --json has every one.")
     for best, _ in coarse:
         table = best.table
         click.echo(f"Best categories of {best.column} ({best.method})")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reidbn.above import band_of
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import MATCH, OVERALL, THRESHOLDS, Assessment
-from reidbn.attacks.routes.drivers import route_names
+from reidbn.attacks.routes.drivers import beside_routes, route_names
 from reidbn.attacks.routes.truth import act_out, not_acted
 from reidbn.inference.compared import DISAGREES
 from reidbn.microdata.hierarchy import ANY
@@ -171,10 +171,12 @@ def _before_the_odds(result: Assessment) -> list[str]:
     before = [f"{name} {q.describe()}" for name, q in asked.items() if q.targets != (name,)]
     if own is None or not before:
         return []
+    besides = beside_routes(result, OVERALL)
+    too = f" It has {' and '.join(besides)} in it, too, and no route has." if besides else ""
     return [
         f"The rows of the routes are of the events before the odds that the attack gives each: "
         f"{', '.join(before)}. The overall risk, {own.describe()}, has these odds in it, as has "
-        f"what reidbn explain says of a person's routes."
+        f"what reidbn explain says of a person's routes.{too}"
     ]
 
 

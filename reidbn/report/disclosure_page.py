@@ -266,6 +266,7 @@ def _measures(d: Disclosure, telling: Telling) -> Section:
 
 
 MOST_VALUES = 12
+MOST_OWN = 40  # values in the custodian's own copy and on the terminal: the rare ones matter most
 
 
 _BY_VALUE = {"sure": "sure", "sure_without_own": "by others' records", "upward": "protected"}
@@ -273,7 +274,8 @@ _BY_VALUE = {"sure": "sure", "sure_without_own": "by others' records", "upward":
 
 def _values(d: Disclosure, said: Telling) -> Section:
     table = d.by_value()
-    named = table[table["people"] >= (1 if said.custodian else BASE)][:MOST_VALUES]
+    named = table[table["people"] >= (1 if said.custodian else BASE)]
+    named = named[: MOST_OWN if said.custodian else MOST_VALUES]
     counts = [int(n) for n in named["people"]]
     cumulative = said.in_chain(counts)
     rows = [

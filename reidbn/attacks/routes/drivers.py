@@ -360,6 +360,13 @@ def route_names(result: Assessment, measure: str) -> list[str]:
             and set(result.attack.nodes[p].states) == {NO, YES}]  # fmt: skip
 
 
+def beside_routes(result: Assessment, measure: str) -> list[str]:
+    """What a scenario asks for besides the routes' own event: no route has it in it."""
+    target = result.attack.all_nodes[result.questions[measure].targets[0]]
+    own = _through_the_scenario(result, target)
+    return [] if own is target else [p for p in target.parents if p != own.name]
+
+
 def _through_the_scenario(result: Assessment, target: Node) -> Node:
     """The attack's own event where a scenario put its own on top of it."""
     main = result.inputs.attack.main_question

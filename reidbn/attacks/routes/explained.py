@@ -27,6 +27,7 @@ from reidbn.attacks.routes.assess import run
 from reidbn.attacks.routes.assessment import OVERALL, ROUNDING, Array, Assessment
 from reidbn.attacks.routes.drivers import (
     SHAPLEY,
+    beside_routes,
     can_part,
     drivers,
     risk_of,
@@ -79,6 +80,10 @@ class PersonExplained:
     """The risk that is left if a route were closed."""
     asks: Mapping[str, str] = field(default_factory=dict)
     """The question of each measure."""
+    besides: Sequence[str] = ()
+    """Events that the risk has in it besides the routes: each route is told without them."""
+    highest: float | None = None
+    """The highest risk of all people."""
 
     @property
     def protections(self) -> dict[str, float]:
@@ -90,10 +95,11 @@ class PersonExplained:
     def in_words(self) -> str:
         """One paragraph with the numbers."""
         higher = f"{counted(self.higher, 'person')} {agree(self.higher, 'has', 'have')}"
+        up_to = f", up to {tiny(self.highest)}" if self.higher and self.highest is not None else ""
         parts = [
             f"Person {self.person}: {self.measure.replace('_', ' ')} risk {_chance(self.risk)}; "
             f"{self.asked}. The mean of {counted(self.people, 'person')} is {tiny(self.mean)}, and "
-            f"{higher if self.higher else 'nobody has'} a higher one.",
+            f"{higher if self.higher else 'nobody has'} a higher one{up_to}.",
             *self._routes_in_words(),
             *self._facts_in_words(),
             *self._protections_in_words(),
@@ -105,16 +111,22 @@ class PersonExplained:
             return []
         ordered = sorted(self.routes.items(), key=lambda item: -item[1])
         told = ", ".join(f"{name.replace('_', ' ')} {tiny(p)}" for name, p in ordered)
+        above = ""
+        if self.besides:
+            above = (
+                f" The {self.measure.replace('_', ' ')} risk has {' and '.join(self.besides)} in "
+                f"it, too, and no route has: a route may be above it."
+            )
         with_odds = [
             f"{name.replace('_', ' ')} {tiny(self.risks[name])} ({self.asks[name]})"
             for name, p in ordered
             if name in self.asks and abs(self.risks.get(name, p) - p) > ROUNDING
         ]
         if not with_odds:
-            return [f"By route: {told}."]
+            return [f"By route: {told}.{above}"]
         return [
-            f"By route, with the odds that the attack gives it: {told}. The report's rows of these "
-            f"names are of the events before those odds: {', '.join(with_odds)}."
+            f"By route, with the odds that the attack gives it: {told}.{above} The report's rows "
+            f"of these names are of the events before those odds: {', '.join(with_odds)}."
         ]
 
     def _facts_in_words(self) -> list[str]:
@@ -152,7 +164,8 @@ class PersonExplained:
             "person": self.person if isinstance(self.person, int | str) else str(self.person),
             "asked": self.asked, "measure": self.measure, "risk": self.risk,
             "risks": dict(self.risks), "people": self.people, "mean": self.mean,
-            "higher": self.higher, "alike": self.alike, "nothing": self.nothing,
+            "higher": self.higher, "highest": self.highest, "besides": list(self.besides),
+            "alike": self.alike, "nothing": self.nothing,
             "facts": dict(self.facts), "method": self.method, "routes": dict(self.routes),
             "hidden": dict(self.hidden), "closed": dict(self.closed),
             "in_words": self.in_words(),
@@ -280,6 +293,7 @@ class PeopleExplained:
             nothing=None if one["nothing"] is None else float(one["nothing"][i]),
             facts=told("facts"), method=about["method"], routes=told("routes"),
             hidden=told("hidden"), closed=told("closed"), asks=about.get("asks", {}),
+            besides=about.get("besides", ()), highest=about.get("highest"),
         )  # fmt: skip
 
 
@@ -307,6 +321,7 @@ def _explained(result: Assessment, measure: str, place: int | None) -> PeopleExp
         "asked": f"{result.inputs.attack.name} under {told_name(result.inputs.scenario)}, "
         f"{result.questions[measure].describe()}",
         "measure": measure, "people": len(result), "mean": float(everybody.mean()),
+        "highest": float(everybody[-1]), "besides": beside_routes(result, measure),
         "method": method, "asks": {name: q.describe() for name, q in result.questions.items()},
     }  # fmt: skip
     return PeopleExplained(about, names, values, base.subject_table.of_person.tolist())
