@@ -148,7 +148,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     'known: leaked, records'
     """
     names = sorted({str(name) for name in known})
+    small = {name.lower(): name for name in reversed(names)}
     near = get_close_matches(str(word), names, n=1)
+    near = near or [small[n] for n in get_close_matches(str(word).lower(), small, n=1)]
     if near:
         return f'did you mean "{near[0]}"?'
     return f"known: {a_dozen(names)}" if names else "there are none"

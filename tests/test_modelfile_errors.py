@@ -191,6 +191,35 @@ def test_a_wrong_call_says_what_is_wrong_with_it(name, tmp_path):
     assert str(caught.value).replace(str(tmp_path), "TMP") == expected
 
 
+def test_a_slip_of_the_hand_is_told_where_it_is_and_what_was_meant(tmp_path):
+    """`value:0.4` was reported at the line after it; OR, 0,4 and 2/5 got no example."""
+    text = """\
+schema_version: 1
+name: v
+story: x
+parameters:
+  p:
+    value: VALUE
+    range: [0, 1]
+    source: assumption
+nodes:
+  a: {cpd: {kind: probability, p: $p}}
+  b: {parents: [a], cpd: {kind: or}}
+"""
+
+    def told(before, after):
+        (tmp_path / "v.yaml").write_text(text.replace(before, after).replace("VALUE", "0.4"))
+        return {p.line: p.message for p in rb.check(tmp_path / "v.yaml")}
+
+    assert told("x", "x") == {}
+    assert told(" VALUE", "0.4") == {6: "a blank is missing after the colon"}
+    assert told("VALUE", "0,4")[6].endswith("needed: a number, such as 0.4")
+    assert told("VALUE", "2/5")[6].endswith("needed: a number, such as 0.4")
+    assert told("VALUE", "2/0")[6].endswith("needed: a number")
+    assert told("VALUE", "1,000")[6].endswith("needed: a number")  # which of two is meant
+    assert told("kind: or", "kind: OR")[11] == 'no CPD kind "OR"; did you mean "or"?'
+
+
 def test_a_message_never_shows_a_line_that_is_wider_than_a_screen():
     text = "schema_version: 1\nname: a\nnodes: {n: {cpd: {kind: uniform}}}\n"
     long = text + "example: {" + ", ".join(f"c{i}: {i}" for i in range(400)) + "}\n"

@@ -153,6 +153,11 @@ def _slip(value: Any, wanted: str) -> str:
     percent = scalar(value.removesuffix("%").strip())
     if value.endswith("%") and isinstance(percent, int | float):
         return f", such as {percent / 100:.12g}"
+    part = re.fullmatch(r"(\d+) ?/ ?(\d+)", value)
+    if part and int(part[2]):
+        return f", such as {int(part[1]) / int(part[2]):.12g}"
+    if re.fullmatch(r"-?\d+,\d{1,2}|-?0,\d+", value):
+        return f", such as {value.replace(',', '.')}"
     return ""
 
 

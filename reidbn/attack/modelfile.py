@@ -64,6 +64,7 @@ def _written(value: Any, width: int) -> str:
             style = super().choose_scalar_style()
             text = self.event.value
             sign = text[:1] in ("?", "-") and not text[1:2].isdigit()
+            sign = sign or text.endswith("?")  # which other readers take for a key
             misread = style == "" and self.flow_level and (":" in text or sign)
             return '"' if misread or style == "'" else style
 

@@ -46,6 +46,11 @@ def syntax_problem(problem: Any, text: str) -> tuple[int, int, str]:
     if "could not find expected ':'" in message and opened is not None:
         words = "a `key: value` is expected here; the colon and a blank are missing"
         return opened.line, opened.column, words
+    lines = text.splitlines()
+    if "mapping values are not allowed" in message and 0 < line <= len(lines):
+        joined = re.fullmatch(r"\s*[\w-]+:(?=[\w$\"'\[{.@-])(?!//)\S*\s*", lines[line - 1])
+        if joined:  # read as the start of a text that goes on in the next line
+            return line - 1, lines[line - 1].index(":"), "a blank is missing after the colon"
     unclosed = {"flow sequence": "[", "flow mapping": "{", "quoted scalar": "a quote"}
     for what, sign in unclosed.items():
         if what in context and opened is not None and "escape" not in message:
