@@ -119,3 +119,12 @@ def test_a_model_file_names_no_code(files):
     text = text.replace("name: own", f"functions: {code}\nname: own", 1)
     with pytest.raises(rb.ModelError, match="functions"):
         rb.attack.loads(text)
+
+
+def test_a_table_given_to_check_is_told_the_commands_for_tables_and_none_of_its_rows(tmp_path):
+    table = tmp_path / "registry.csv"
+    table.write_text("Smith,1970-01-02\nJones,1980-03-04\n")
+    said = "is a table, and check is for models and scenarios: reidbn subsets"
+    with pytest.raises(rb.UsageError, match=said) as refused:
+        CliRunner().invoke(reidbn, ["check", str(table)], catch_exceptions=False)
+    assert "Smith" not in str(refused.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ import click
 from reidbn.cli._options import output_options, print_json
 from reidbn.errors import UsageError
 
+TABLE = re.compile(r"\.(csv|tsv|parquet|pq|arrow|feather)(\.gz)?$", re.IGNORECASE)
 PAUSE = 0.5  # seconds between two looks at the files
 
 
@@ -33,6 +35,12 @@ def check(
     """
     if draw and len(files) != 1:
         raise UsageError(f"--draw is the picture of one model, and {len(files)} files are named")
+    for name in files:
+        if TABLE.search(name):
+            raise UsageError(
+                f"{name} is a table, and check is for models and scenarios: reidbn subsets {name} "
+                "--qi COLUMN,COLUMN says what its columns do, reidbn assess what the risk is"
+            )
     if watch and as_json:
         raise UsageError("--watch is for people, and --json for programs: give one of the two")
 
