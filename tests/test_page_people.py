@@ -364,7 +364,7 @@ def test_a_page_of_people_in_use(tmp_path):
     assert re.search(
         r"^“At least one route succeeds” has a mean chance of [\d.]+\u00a0% over about [\d,]+0 "
         r"people, at most [\d.]+ percentage points off", first)  # fmt: skip
-    low, high = (float(x) for x in re.search(r"\(([\d.]+)\D+([\d.]+)", above).groups())
+    low, high = (float(x) for x in re.search(r": ([\d.]+)\D+([\d.]+)", above).groups())
     said = {True: "yes", False: "no", None: "open"}[
         True if high <= 10 else False if low > 10 else None
     ]

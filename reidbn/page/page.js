@@ -1152,8 +1152,8 @@
     if (was) parts.chart.append(drawIn("path", {class: "was", d: middle(was.shares)}));
     parts.chart.append(drawIn("path", {class: "edge", d: middle(points)}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}),
       drawIn("path", {class: "limit one-ten", d: `M46 ${y(TENTH)}H706`}), label(702, y(TENTH) - 5, words.one_ten, "end"));
-    const said = {level: short(level), share: percent(mine.share), low: percent(mine.low), high: percent(mine.high)};
-    const text = say(isWide(mine) ? "above_open" : "above_said", said) + (was ? ` ${words.curve_before}` : "") + (can ? ` ${say("above_seen", {low: percent(can.low), high: percent(can.high)})}` : "");
+    const said = {level: short(level), low: percent(mine.low), high: percent(mine.high)};
+    const text = say(isWide(mine) ? "above_open" : said.low === said.high ? "above_exact" : "above_said", said) + (was ? ` ${words.curve_before}` : "") + (can ? ` ${say("above_seen", {low: percent(can.low), high: percent(can.high)})}` : "");
     parts.levelSaid.textContent = text;
     const answer = mine.high <= TENTH ? "kept" : mine.low > TENTH ? "broken" : "undecided";
     parts.rule.textContent = say(`rule_${answer}`, said);
