@@ -208,3 +208,17 @@ def test_a_file_without_a_header_shows_no_person_as_the_names_of_its_other_colum
     rows = pd.DataFrame({"F": ["F", "M"] * 20, "Smith": ["x"] * 40, "1970-01-02": ["y"] * 40})
     people = rb.read_table(rows, quasi_identifiers=["F"])
     assert people.beside == ("column 2", "column 3")
+
+
+def test_what_is_taken_as_known_to_nobody_stands_on_the_first_screen(tmp_path):
+    """A column that the call says is unknown makes the risk small: not only section 5 says so."""
+    people = rb.read_table(
+        {"age": [str(i % 40) for i in range(200)], "sex": ["m", "f"] * 100},
+        quasi_identifiers=["age", "sex"],
+    )
+    known = {"known": {"sex": 0.5}, "population": 2_000}
+    said = rb.assess("adversary-routes", people, unknown=["age"], **known)
+    text = said.report(tmp_path / "r.md").read_text()
+    assert "It takes as known to nobody: age." in text.partition("## 1.")[0]
+    every = rb.assess("adversary-routes", people, **(known | {"known": {"sex": 0.5, "age": 0.1}}))
+    assert "known to nobody" not in every.report(tmp_path / "s.md").read_text()

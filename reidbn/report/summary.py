@@ -154,9 +154,11 @@ class Summary:
             f"{told_name(inputs.scenario)}{posed}"
         )
         highest = "" if telling.kept_back else f", {telling.all_but_a_few(risk)}"
+        gone = ", ".join(inputs.unknown)
+        beside = f" It takes as known to nobody: {gone}." if gone else ""
         return (
             f"{against} the average person's overall risk is "
-            f"{telling.mean_in_words(risk)}{highest}; {self.stands_on}."
+            f"{telling.mean_in_words(risk)}{highest}; {self.stands_on}.{beside}"
         )
 
     @property
