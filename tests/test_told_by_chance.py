@@ -234,3 +234,24 @@ def test_what_is_told_of_risks_that_a_population_tells_apart_narrows_no_count():
     found = narrowed(*drawn(np.random.default_rng([20261123, 150, 3]), 150), beside(9))
     assert found["as told"][1] == 0 < found["as told"][0]
     assert found["as was"][1] > 0
+
+
+def test_a_verdict_that_is_not_told_has_the_same_words_whoever_is_above(tmp_path):
+    """It said "nobody is above" where nobody was, and "not told how many" elsewhere."""
+    rng = np.random.default_rng(1)
+    columns = {"a": rng.integers(0, 4, 167), "b": rng.integers(0, 3, 167)}
+    columns["c"] = (rng.random(167) < 0.1).astype(int)
+    people = rb.read_table(columns, quasi_identifiers=["a", "b", "c"])
+    known = {"a": 0.5, "b": 1, "c": 1}
+    result = rb.assess(
+        "adversary-routes", people, known=known, population=4_000, population_model="pitman"
+    )
+    risk, said = result.risk("journalist_match"), set()
+    for limit in (float(risk.min()) / 2, float(np.median(risk)), float(risk.max()) * 1.5):
+        limit = round(limit, 6)
+        limits = {"threshold": {"journalist_match": limit}, "release": "public"}
+        path = result.report(tmp_path / "r.json", **limits)
+        text = json.loads(path.read_text())["verdict"]
+        assert "is not told" in text
+        said.add(text.replace(f"{limit:g}", "LIMIT"))
+    assert len(said) == 1

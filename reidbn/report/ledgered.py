@@ -45,11 +45,14 @@ def released(
     if table is None or not len(table):
         raise UsageError("a ledger is of tables of people, and this result has none")
     asked, told = _asked(result, options), telling.classes
-    stated = digest([options.get(name) or None for name in _STATED])
+    # a verdict is on the columns that were looked at, and names the others of its file
+    stated = digest([*(options.get(name) or None for name in _STATED), *sorted(table.beside)])
     with opened(path) as ledger:
         # whoever has no secret is not asked about, and of the table that is released all the same
-        columns = _columns(table if result.table_given is None else result.table_given)
+        whole = table if result.table_given is None else result.table_given
+        columns, parts = _columns(whole), [_columns(table)] if len(whole) > len(table) else []
         near, mine, named = ledger.near(columns)
+        near += [found for part in parts for found in ledger.near(part)[0] if found not in near]
         same = [found for found in near if found[1].asked == asked]
         if same:
             for_it = [found for found in same if found[1].stated in ("", stated)]
@@ -67,13 +70,13 @@ def released(
                 f"of the people between. Ask this of the table that was released first, or ask "
                 f"what was asked of it, which prints its numbers again."
             )
-        if ledger.shares_people(columns, [entry for _, entry in near]):
+        before = [entry for _, entry in near]
+        if any(ledger.shares_people(each, before) for each in (columns, *parts)):
             raise _refused(
                 "a table with other columns or values was released with this ledger that may be of "
                 "the same people, or of all but a few: nothing proves that the two reports "
                 "together keep what each of them does. Ask of the table that was released first."
             )
-        before = [entry for _, entry in near]
         words = [
             _tells_of(result, options, telling, asked),
             *ledger.classes(_columns(table), [p.sizes for p in told]),
@@ -84,8 +87,12 @@ def released(
         _refuse_other_changes(result, standing, before)
         if told:
             refuse_between(told[0], {verdict, *((e.verdict[0], e.verdict[1]) for e in before)})
-        ledger.add(columns, Released(named, mine.to_text(), asked, standing, printed, {}, words,
-                                     verdict, stated, tells))  # fmt: skip
+        entry = Released(named, mine.to_text(), asked, standing, printed, {}, words, verdict,
+                         stated, tells)  # fmt: skip
+        ledger.add(columns, entry)
+        for part in parts:  # those who are asked about are a table of their own, too
+            _, sketch, word = ledger.near(part)
+            ledger.add(part, replace(entry, columns=word, sketch=sketch.to_text()))
         return printed[kind]
 
 
@@ -200,20 +207,20 @@ def _again(kind: str, apart: int, entry: Released, texts: Any) -> str:
 
 def _restated(apart: int, entry: Released, texts: Callable[[], Texts]) -> dict[str, str]:
     """The same numbers of the same table under another title or for another recipient."""
+    under = "under another title, for another recipient or from a file with other columns beside"
     if apart:
         raise _refused(
             f"this was asked of a table {counted(apart, 'person')} apart and released with this "
-            f"ledger under another title or for another recipient: the numbers of that table are "
-            f"printed again as that report stated them alone. Pass that report on, or ask with its "
-            f"title and recipient."
+            f"ledger {under}: the numbers of that table are printed again as that report stated "
+            f"them alone. Pass that report on, or ask with its title, recipient and columns."
         )
     printed, _, _, tells = texts()
     if tells != entry.tells:
         raise _refused(
-            "this was asked of this table and released with this ledger under another title or for "
-            "another recipient, and now its numbers or words would be others (another version of "
-            "reidbn, or another hierarchy). Pass that report on, or ask with its title and "
-            "recipient, which prints it again."
+            f"this was asked of this table and released with this ledger {under}, and now its "
+            f"numbers or words would be others (another version of reidbn, or another hierarchy). "
+            f"Pass that report on, or ask with its title, recipient and columns, which prints it "
+            f"again."
         )
     return printed
 

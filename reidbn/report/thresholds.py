@@ -434,7 +434,7 @@ class Judged:
                 f"themselves included{smallest if telling.custodian else ''}"
             )
         highest = telling.highest_in_words(self.values)
-        who = "nobody is" if self.passes else f"{people} {is_}"
+        who = "nobody is" if self.told_passes(telling) else f"{people} {is_}"
         return (
             f"{who} above {limit.value:g} ({_name(limit.measure)} risk); the highest is {highest}"
         )
