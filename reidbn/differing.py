@@ -21,6 +21,7 @@ def other_events(first: str, second: str) -> str:
     )
 
 
+IN_A_CALL = "known"  # the name of what a caller says is known, and of no file's
 OF_WHOM = ("table", "people")
 OTHER = "another table"
 _OF_FACTS = ("facts known", "chance of ")  # of which one set may have several names
@@ -154,6 +155,7 @@ def chances_told(said: Iterable[tuple[Sequence[str], str, float | str]]) -> dict
             key = " + ".join(some)
             if p != 1 and key in found:  # two groups of the same columns
                 p = " and ".join(sorted((str(found[key][1]), str(p))))
+                name = " and ".join(sorted({*found[key][0].split(" and "), name}))
             found[key] = [name, p, some]
     return found
 
@@ -184,7 +186,10 @@ def _of_chances(
     found: dict[str, str] = {}
     for columns in sorted({*one} & {*two}):
         (name, chance, _), (other, after, _) = one[columns], two[columns]
-        found |= _apart(name if chance != 1 else other, chance, after)
+        if 1 in (chance, after):  # the name of what is sure may be that of more columns
+            name = other = name if chance != 1 else other
+        if told.isdisjoint(name.split(" and ")):
+            found |= _apart(name if name == other else f"chance of {columns}", chance, after)
     if not (one and two):
         return found
     for columns in sorted({*one} - {*two}):
@@ -202,12 +207,14 @@ def _say_of_what_is_known(
     found: dict[str, str], one: Mapping[str, Any], two: Mapping[str, Any]
 ) -> None:
     """Each change once: a chance, what nobody knows, what is left out of a scenario, columns."""
-    first, second = (content.get("chances") or {} for content in (one, two))
+    first, second = _as_renamed(one, two)
     for columns in {*first} & {*second}:  # what a chance is says more than what it was set to
-        found.pop(first[columns][0], None)
-        found.pop(second[columns][0], None)
+        alike = first[columns] == second[columns]
+        for name, *_ in (first[columns], second[columns]):
+            for each in name.split(" and ") if alike else [name]:  # of two groups each by itself
+                found.pop(each, None)
     known = [{*content.get("on", ())} for content in (one, two)]
-    every = {told[0] for told in (*first.values(), *second.values())}
+    every = {n for told in (*first.values(), *second.values()) for n in told[0].split(" and ")}
     chances = _of_chances(first, second, known, every & {*found})
     set_anew = every & {*found}
     found |= chances
@@ -232,6 +239,30 @@ def _say_of_what_is_known(
         found.pop("known", None)
     if any(what.startswith((*_OF_FACTS, "features")) for what in found):
         found.pop("exactly", None)
+
+
+def _as_renamed(
+    one: Mapping[str, Any], two: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What may be known in both, of the first by the columns that `columns=` means in the second:
+    a chance goes with the attribute that it was said of.
+    """
+    first, second = (content.get("chances") or {} for content in (one, two))
+    made = [content.get("provenance") or {} for content in (one, two)]
+    before, after = (one_of.get("columns") or {} for one_of in made)
+    if IN_A_CALL in (one_of.get("scenario") for one_of in made):
+        return first, second  # what a caller says is known is said of columns
+    found: dict[str, Any] = {}
+    for name, chance, which in first.values():
+        moved = [p for p in {*before, *after} if {*before.get(p, [p])} <= {*which}]
+        left = {*which} - {c for p in moved for c in before.get(p, [p])}
+        here = " + ".join(sorted(left.union(*(after.get(p, [p]) for p in moved))))
+        if here in second and second[here][0] == name:
+            found[here] = [name, chance, which]
+    for key, told in first.items():
+        if told not in found.values():
+            found[key if key not in found else f"{key} ({told[0]})"] = told
+    return found, second
 
 
 def _to_nobody(

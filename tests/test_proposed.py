@@ -65,6 +65,20 @@ def test_how_rare_joined_values_are_is_said():
     assert rb.microdata.propose_hierarchies(few)["town"].levels == 2  # 5 % of 100 are fewer than 10
 
 
+@pytest.mark.parametrize("own", [("other",), ("other", "other values", "(other)", "other (2)")])
+def test_joined_values_have_a_name_that_no_value_has(own):
+    towns = (
+        ["here"] * 9 + ["there"] * 9 + ["a", "b", "c"] + [town for town in own for _ in range(9)]
+    )
+    people = rb.read_table({"town": towns}, quasi_identifiers=["town"])
+    ladder = rb.microdata.rare_together(people, "town", [3, 30])
+    joined = {ladder.up(town, 1) for town in "abc"}
+    assert len(joined) == 1
+    assert not joined & {*towns}
+    assert [ladder.up(town, 1) for town in own] == [*own]
+    assert {ladder.up(town, 2) for town in towns} & {*towns, *joined} == set()
+
+
 def test_few_values_and_columns_with_a_hierarchy_are_left_alone():
     frame = pd.DataFrame({"sex": [0, 1] * 20, "age": range(20, 60), "g": ["a", "b", "c", "d"] * 10})
     people = rb.read_table(frame, quasi_identifiers=list(frame), hierarchies={"age": rb.Bands(10)})

@@ -28,6 +28,7 @@ from reidbn.attack.columns import KNOWS
 from reidbn.attack.parts import Node, Parameter, Question, parse_states
 from reidbn.calls import check_fields
 from reidbn.cpds.protocol import YES, plain
+from reidbn.differing import IN_A_CALL
 from reidbn.errors import UsageError, did_you_mean
 
 
@@ -160,7 +161,6 @@ class Knows:
 # -- scenario --------------------------------------------------------------------------------------
 
 
-IN_A_CALL = "known"  # the name of what a caller says, and of no file's
 SUCCESS = "@success"  # among a scenario's parents: the event that the attack is about
 Facts = Mapping[str, Mapping[str, Sequence[Any]]]
 

@@ -20,7 +20,6 @@ from reidbn.attack.explain import FileProblem, explain, in_file, raise_file_prob
 from reidbn.attack.modelfile import models_folder, read_text
 from reidbn.attack.register import REGISTER, is_register, named_register, read_facts, values_by_key
 from reidbn.attack.scenario import (
-    IN_A_CALL,
     Chance,
     FactLookup,
     InBands,
@@ -34,6 +33,7 @@ from reidbn.attack.scenario import (
 from reidbn.attack.schema import file_model
 from reidbn.attack.yamltext import Document, read_yaml
 from reidbn.calls import typed
+from reidbn.differing import IN_A_CALL
 from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
 Where = tuple[str | int, ...]

@@ -20,7 +20,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -300,7 +300,7 @@ def _in_people(shares: Sequence[float], counts: Mapping[str, int]) -> list[float
 
 def _unused(values: Collection[str], level: int) -> str:
     """What joined values are called at a level; wider groups have names of their own."""
-    names = ("other", "other values", "(other)")
+    names = chain(("other", "other values", "(other)"), (f"other ({n})" for n in count(2)))
     more = "" if level == 1 else f" (level {level})"
     return next(f"{n}{more}" for n in names if f"{n}{more}" not in values)
 

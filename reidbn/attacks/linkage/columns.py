@@ -24,10 +24,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.attack import Attack
-from reidbn.attack.scenario import IN_A_CALL, Knows, Scenario, SparseKnown
+from reidbn.attack.scenario import Knows, Scenario, SparseKnown
 from reidbn.attack.scenariofile import load_scenario, scenarios
 from reidbn.attacks.linkage.curves import Curves, support_of
 from reidbn.attacks.routes.arguments import mapping_of, whole_number
+from reidbn.differing import IN_A_CALL
 from reidbn.errors import UsageError
 from reidbn.microdata.agree import agreement
 from reidbn.microdata.columns import Column

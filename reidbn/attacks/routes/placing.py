@@ -34,7 +34,6 @@ from reidbn.attack.parts import (
     parse_states,
 )
 from reidbn.attack.scenario import (
-    IN_A_CALL,
     ByPerson,
     InBands,
     Known,
@@ -47,6 +46,7 @@ from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.routes.subject_data import RECORDS, providers
 from reidbn.cpds.match import Probability
 from reidbn.cpds.rows import Row, Rows
+from reidbn.differing import IN_A_CALL
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.query import default_question
 from reidbn.microdata.knowledge import Knowledge, is_scenario, knowledge
