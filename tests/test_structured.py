@@ -556,3 +556,18 @@ def test_intervals_of_few_uniques_hold_the_truth():
     small = [(t, f.prediction_interval()) for t, f in made if t < 50 and hasattr(f, "parts")]
     assert len(small) >= 50
     assert sum(not low <= truth <= high for truth, (low, high) in small) <= 8
+
+
+def test_a_table_read_with_its_columns_in_another_order_is_fitted_alike():
+    """It is one table and one question; a person's chance moved with the order all the same."""
+    frame, names = rb.datasets.synthetic_patients(250, seed=2), ["age", "sex", "race", "state"]
+    fits, risks = [], []
+    for order in (names, names[::-1]):
+        people = rb.read_table(frame, quasi_identifiers=order)
+        fits.append(rb.population.fit(people, population=20_000, model="structured"))
+        found = rb.assess(
+            "adversary-routes", people, population=20_000, population_model="structured"
+        )
+        risks.append(found.risk("journalist_match"))
+    assert fits[0].expected_uniques == fits[1].expected_uniques
+    assert np.allclose(*risks, rtol=0, atol=1e-14)

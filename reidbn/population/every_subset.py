@@ -29,7 +29,7 @@ from reidbn.population.coherence import settle
 from reidbn.population.partition import as_partition
 from reidbn.population.sample import (
     Sample,
-    in_table_order,
+    in_one_order,
     of_one_offs,
     one_offs,
     population_size,
@@ -141,7 +141,7 @@ def structured_fits(
     people: People, parts: Mapping[str, Sequence[str]], N: int, notes: tuple[str, ...]
 ) -> StructuredSubsetFits:
     """Fit to every subset of the columns; tell every union of the parts."""
-    columns = in_table_order(people, (name for part in parts.values() for name in part))
+    columns = in_one_order(name for part in parts.values() for name in part)
     if len(columns) > MOST_COLUMNS:
         raise TooLarge(
             f"{len(columns)} columns have 2^{len(columns)} subsets; {STRUCTURED} takes up to "

@@ -143,9 +143,9 @@ ONE_OFF = 0.5
 goes together with others, nor how many values it has not seen."""
 
 
-def in_table_order(people: People, columns: Iterable[str]) -> tuple[str, ...]:
-    """These columns as the table has them: a fit is one of their order, and a question is not."""
-    return tuple(sorted(columns, key=people.columns.index))
+def in_one_order(columns: Iterable[str]) -> tuple[str, ...]:
+    """These columns by name: a fit is one of an order, and neither a question nor a table is."""
+    return tuple(sorted(columns))
 
 
 def one_offs(by_column: Iterable[tuple[str, FrequencyTable]]) -> str | None:

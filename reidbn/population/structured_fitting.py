@@ -15,7 +15,7 @@ from reidbn.microdata.table import People
 from reidbn.population.margins import posterior_of
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness
-from reidbn.population.sample import Sample, in_table_order, is_one_off
+from reidbn.population.sample import Sample, in_one_order, is_one_off
 from reidbn.population.structured import SMALLEST, STRUCTURED, StructuredFit, least_that_stay
 from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
@@ -97,7 +97,7 @@ def fit_structured(sample: Sample) -> Uniqueness:
         return _instead(sample, "the table is the whole population")
     if sample.n < SMALLEST and sample.parting > 1:
         return _instead(sample, f"{sample.n} people are too few to tell structures apart")
-    columns = in_table_order(people, sample.columns)
+    columns = in_one_order(sample.columns)
     ids, codes, counts = distinct_rows(people, columns)
     parting = [j for j in range(codes.shape[1]) if codes[:, j].any()]
     found = determined(codes[:, parting], counts.astype(np.float64))

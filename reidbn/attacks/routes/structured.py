@@ -30,7 +30,7 @@ from reidbn.microdata.table import People
 from reidbn.population.cautious import LOG_LINEAR, POSTERIOR
 from reidbn.population.coherence import settle
 from reidbn.population.margins import alone_on, match_on
-from reidbn.population.sample import in_table_order, of_one_offs, one_offs
+from reidbn.population.sample import in_one_order, of_one_offs, one_offs
 from reidbn.population.structured import SMALLEST, STRUCTURED
 from reidbn.population.structured_subsets import (
     MOST_COLUMNS,
@@ -330,7 +330,7 @@ def structured_population(
     """Ask the structured model about every subset; None, and why, where there is no structure."""
     if not people.is_columnwise:
         return None, "histories that change in several columns are no rows of values"
-    every = in_table_order(people, (c for group in classes.groups for c in group))
+    every = in_one_order(c for group in classes.groups for c in group)
     columns = [(c,) for c in every]
     if len(columns) > MOST_COLUMNS:
         raise TooLarge(
