@@ -184,6 +184,9 @@ def _of_chances(
     together; `known` are the columns of each, `told` the names of which something is said.
     """
     found: dict[str, str] = {}
+    gone = known[0] - known[1]  # columns are told by themselves: what is left of a group stays
+    left = {key: " + ".join(c for c in one[key][2] if c not in gone) for key in {*one} - {*two}}
+    one = {key if left.get(key) not in {*two} - {*one} else left[key]: one[key] for key in one}
     for columns in sorted({*one} & {*two}):
         (name, chance, _), (other, after, _) = one[columns], two[columns]
         if 1 in (chance, after):  # the name of what is sure may be that of more columns
@@ -237,7 +240,8 @@ def _say_of_what_is_known(
                   for c, which in both.items()}  # fmt: skip
     if chances or set_anew or {*words, "together", "facts known"} & {*found}:
         found.pop("known", None)
-    if any(what.startswith((*_OF_FACTS, "features")) for what in found):
+    on = first and second and "known columns" in found
+    if on or any(what.startswith((*_OF_FACTS, "features")) for what in found):
         found.pop("exactly", None)
 
 

@@ -68,3 +68,62 @@ def test_a_chance_of_other_groups_is_named_by_its_columns(of_two):
     turned = rb.what_if(two, known={"g": ("age", 0.2), "h": ("age", 0.5), "sex": 1})
     np.testing.assert_allclose(turned.risk(), two.risk(), atol=1e-15)
     assert turned.changed == ()
+
+
+TOGETHER = {"g": (["age", "sex"], 0.4), "race": 0.6}
+ASKED = {
+    "assess": lambda t, known: rb.assess("prosecutor", t, known=known),
+    "leak": lambda t, known: rb.leak.assess(t, leaked=30, known=known),
+    "disclosure": lambda t, known: rb.disclosure(t, "diagnosis", known=known),
+    "candidates": lambda t, known: rb.candidates(t, t, known=known),
+}
+
+
+@pytest.fixture(scope="module")
+def of_three():
+    frame = rb.datasets.synthetic_patients(PEOPLE, seed=1)
+    return rb.read_table(
+        frame, quasi_identifiers=["age", "sex", "race"], sensitive=["diagnosis"], subject_id=None
+    )
+
+
+def numbers(result):
+    return {name: round(float(m.value), 12) for name, m in result.measures.items()}
+
+
+@pytest.mark.parametrize("function", ASKED)
+def test_a_column_that_nobody_knows_leaves_the_rest_of_its_group(of_three, function):
+    ask = ASKED[function]
+    before = ask(of_three, TOGETHER)
+    after = rb.what_if(before, unknown="age")
+    anew = ask(of_three, {"g": ("sex", 0.4), "race": 0.6, "age": 0})
+    assert numbers(after) == numbers(anew)
+    lower = ask(of_three, {"race": 0.6, "age": 0, "sex": 0})
+    assert numbers(lower) != numbers(anew)
+    (said,) = after.changed
+    assert said in ("unknown: nothing -> age", "known columns: age, race, sex -> race, sex")
+    both = rb.what_if(after, unknown="sex")
+    assert numbers(both) == numbers(lower)
+    assert numbers(rb.what_if(before, unknown=["sex", "age"])) == numbers(lower)
+
+
+def test_a_group_that_was_left_out_may_lose_its_columns(of_three):
+    before = rb.assess("prosecutor", of_three, known={"a": ("age", 0.4), "sex": 0.5, "race": 0.6})
+    after = rb.what_if(rb.what_if(before, without="a", unknown="age"), unknown="race")
+    alone = rb.assess("prosecutor", of_three, known={"sex": 0.5, "age": 0, "race": 0})
+    np.testing.assert_array_equal(after.risk(), alone.risk())
+
+
+def test_the_remedy_for_an_attribute_of_columns_together_says_what_goes_with_it(of_two, tmp_path):
+    path = tmp_path / "both.yaml"
+    path.write_text(
+        "schema_version: 1\nkind: scenario\nname: both\ntitle: Both\nstory: Both at once.\n"
+        "knows:\n  attributes:\n"
+        "    g: {columns: [age, sex], chance: 0.4, source: assumption}\n"
+    )
+    before = rb.assess("prosecutor", of_two, scenario=rb.load_scenario(path))
+    with pytest.raises(rb.UsageError, match=r'nobody knows "sex", either: .* known='):
+        rb.what_if(before, unknown="age")
+    kept = rb.what_if(before, known={"sex": 0.4}, unknown="age")  # as it says
+    rows = rb.assess("prosecutor", of_two, known={"sex": 0.4, "age": 0}).risk()
+    np.testing.assert_array_equal(kept.risk(), rows)

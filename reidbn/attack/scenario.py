@@ -243,6 +243,28 @@ class Scenario:
         left = tuple(k for k in self.knows.known if k.name not in names)
         return replace(self, knows=replace(self.knows, known=left))
 
+    def less(
+        self,
+        gone: Sequence[str],
+        columns: Mapping[str, str | Sequence[str]],
+        without: Sequence[str],
+    ) -> Scenario:
+        """The scenario where nobody learns the columns `gone`; a group of nothing else goes.
+
+        Groups `without` which it is used anyhow stay as they are, and so does what is partly gone
+        of a group that `columns` has under other names.
+        """
+        if self.knows is None:
+            return self
+        placed, left = self.renamed(columns).knows, []
+        for item, seen in zip(self.knows.known, placed.known if placed else (), strict=True):
+            kept = tuple(c for c in seen.columns if c not in gone)
+            if item.name in without or (kept and item.columns != seen.columns):
+                left.append(item)
+            elif kept:
+                left.append(replace(item, columns=kept))
+        return replace(self, knows=replace(self.knows, known=tuple(left)))
+
     def taking(self, settings: Mapping[str, float]) -> tuple[Scenario, dict[str, float]]:
         """With chances of what a caller said to be known set anew (p_knows_age); and the rest."""
         said, rest = [], dict(settings)

@@ -510,10 +510,12 @@ def refuse_unnamed(
 
 def _contradiction(name: str, scenario: Scenario) -> tuple[str]:
     known = scenario.knows.known if scenario.knows else ()
-    group = next((k.name for k in known if name in k.columns), name)
+    group, columns = next(((k.name, k.columns) for k in known if name in k.columns), (name, ()))
+    rest = ", ".join(f'"{c}"' for c in columns if c != name)
+    keep = f", and then nobody knows {rest}, either: to keep it, say anew what is known, known="
     return (
         f'"{name}" is said to be unknown, and scenario {scenario.name} knows it as {group}; leave '
-        f'that out with without=["{group}"]',
+        f'that out with without=["{group}"]{keep if rest else ""}',
     )
 
 

@@ -208,17 +208,19 @@ def _known_less(inputs: Inputs, named: str | Sequence[str] | None, *, stays: boo
 
     An attribute of the scenario that is such a column alone goes with it, where the scenario is the
     one that was; of a scenario that is said anew it would be a contradiction, and is refused.
-    What a caller said is what is left of it, as if it had been said so.
+    What a caller said is what is left of it, as if it had been said so: of columns learnt together
+    the others stay.
     """
     unknown = names_of(() if named is None else named, "unknown")
-    gone: tuple[str, ...] = ()
-    if stays and unknown:
-        knows = inputs.scenario.renamed(inputs.columns).without(inputs.without).knows
-        gone = tuple(k.name for k in (knows.known if knows else ())
-                     if len(k.columns) == 1 and k.columns[0] in unknown)  # fmt: skip
+    scenario = inputs.scenario
     inputs = replace(inputs, unknown=tuple(dict.fromkeys((*inputs.unknown, *unknown))))
-    if inputs.scenario.is_said:
-        return replace(inputs, scenario=inputs.scenario.without(gone))
+    if not stays or not unknown or scenario.knows is None:
+        return inputs
+    if scenario.is_said:
+        left = scenario.less(unknown, inputs.columns, inputs.without)
+        return replace(inputs, scenario=left)
+    knows = scenario.renamed(inputs.columns).without(inputs.without).knows
+    gone = (k.name for k in (knows.known if knows else ()) if {*k.columns} <= {*unknown})
     return replace(inputs, without=(*inputs.without, *gone))
 
 
