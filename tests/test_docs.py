@@ -68,6 +68,10 @@ def folder(tmp_path, monkeypatch):
     records.table.to_csv("ehr.csv", index=False)
     records.features.to_csv("features.csv", index=False)
     shutil.copy(ROOT / "models" / "family-search.yaml", "family.yaml")
+    Path("setting.yaml").write_text(
+        "schema_version: 1\nkind: scenario\nname: setting\ntitle: A setting of a page\n"
+        "source: assumption\nset: {alike: 17}\n"
+    )
     Path("my_functions.py").write_text("def half(parents):\n    return parents / 2\n")
     return tmp_path
 
