@@ -24,8 +24,9 @@ def other_events(first: str, second: str) -> str:
 IN_A_CALL = "known"  # the name of what a caller says is known, and of no file's
 OF_WHOM = ("table", "people")
 OTHER = "another table"
+AS_RELEASED = "the table as it is released"
 _OF_FACTS = ("facts known", "chance of ")  # of which one set may have several names
-_OF_RELEASE = (
+OF_RELEASE = (
     "suppressed",
     "cells emptied",
     "weights",
@@ -38,7 +39,7 @@ _OF_RELEASE = (
 
 def in_one_sentence(apart: Mapping[str, str]) -> str:
     """What two results that are compared differ in: questions, or tables and releases alone."""
-    asked = [what for what in apart if not what.startswith((*OF_WHOM, *_OF_RELEASE))]
+    asked = [what for what in apart if not what.startswith((*OF_WHOM, *OF_RELEASE))]
     whom = "are of different tables" if apart.get("table") == OTHER else ""
     how = "answer different questions" if asked else whom or "are of different releases"
     return f"the two {how}: {'; '.join(apart.values())}"
@@ -349,6 +350,6 @@ def _of_the_records(
         if len(read) != 1 or None in read:
             found["table"] = OTHER
         elif not found:
-            found["table"] = "the table as it is released"
+            found["table"] = AS_RELEASED
     drawn = [made.get("seed") if made.get("draws") else None for made in (first, second)]
     return found if None in drawn else found | _apart("seed of the draws", *drawn)

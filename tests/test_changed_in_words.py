@@ -127,3 +127,18 @@ def test_the_remedy_for_an_attribute_of_columns_together_says_what_goes_with_it(
     kept = rb.what_if(before, known={"sex": 0.4}, unknown="age")  # as it says
     rows = rb.assess("prosecutor", of_two, known={"sex": 0.4, "age": 0}).risk()
     np.testing.assert_array_equal(kept.risk(), rows)
+
+
+def test_another_release_is_said_once_and_always(of_three):
+    """By its level where that changed; else that it is another one."""
+    before = rb.assess("prosecutor", of_three, known=TOGETHER)
+    bands = {width: {"age": rb.Bands(width)} for width in (10, 20)}
+    first = rb.what_if(before, set={"p_knows_g": 0.5}, generalise={"age": 1}, hierarchies=bands[10])
+    assert {*first.changed} == {"p_knows_g: 0.4 -> 0.5", "level of age: 0 -> 1"}
+    other = rb.what_if(before, set={"p_knows_g": 0.5}, generalise={"age": 1}, hierarchies=bands[20])
+    words, numbers = rb.compare(first, other).differs, abs(other.risk() - first.risk())
+    assert numbers.max() > 0
+    assert words
+    again = rb.what_if(first, generalise={"age": 1}, hierarchies=bands[20])
+    assert abs(again.risk() - first.risk()).max() > 0
+    assert again.changed

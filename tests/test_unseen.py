@@ -204,6 +204,37 @@ def test_what_stands_beside_the_columns_stays_said_whatever_is_done_to_the_table
     assert "holds only" not in str(told.summary("cell-5", "controlled"))
 
 
+def test_what_was_read_for_something_else_is_not_said_to_be_seen_by_nobody(tmp_path):
+    """Ids and weights are read; that a file that holds them was not judged stays said."""
+    frame = REGISTRY.assign(w=1.5)
+    people = rb.read_table(frame, **{**ROLES, "subject_id": "mrn"}, weights="w")
+    assert people.beside == ("mrn", "born", "w")
+    rule = {"threshold": "cell-5", "release": "controlled"}
+    for table in (people, people.suppress(k=2), people.take(range(len(people)))):
+        summary = rb.assess("adversary-routes", table, population=20_000).summary(**rule)
+        first, *_, last = str(summary).splitlines()
+        assert summary.passes
+        assert "nobody looked at born; " in first
+        for name, why in (("mrn", "to tell persons apart"), ("w", "for the survey weights")):
+            assert f"{name} was used {why} alone" in first
+            assert f"{name} was used {why} alone" in str(summary).split("not looked at")[1]
+        assert "and no verdict is made on a file that has them, too" in first
+        assert last.strip() == "w was used for the survey weights alone."
+    result = rb.assess("adversary-routes", people, population=20_000)
+    assert "no number here: mrn, born, w." in said(result)
+    for custodian in (False, True):
+        page = result.report(tmp_path / "r.html", custodian=custodian, **rule).read_text()
+        assert "a table that holds only sex, state, illness" in page
+    alone = rb.read_table(frame.drop(columns="born"), **{**ROLES, "subject_id": "mrn"}, weights="w")
+    summary = rb.assess("adversary-routes", alone, population=20_000).summary(**rule)
+    assert "looked at:" not in str(summary)
+    assert "nobody looked at" not in str(summary)
+    assert "holds only sex, state, illness: mrn was used to tell persons apart" in str(summary)
+    hidden = frame.rename(columns={"mrn": "1970-01-02"})
+    hidden = rb.read_table(hidden, **{**ROLES, "subject_id": "1970-01-02"})
+    assert hidden.used == (("column 4", "to tell persons apart"),)
+
+
 def test_a_file_without_a_header_shows_no_person_as_the_names_of_its_other_columns():
     rows = pd.DataFrame({"F": ["F", "M"] * 20, "Smith": ["x"] * 40, "1970-01-02": ["y"] * 40})
     people = rb.read_table(rows, quasi_identifiers=["F"])

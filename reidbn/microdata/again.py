@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from reidbn.differing import differing, other_events
+from reidbn.differing import AS_RELEASED, OF_RELEASE, differing, other_events
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.generalise import released_at
 from reidbn.microdata.knowledge import is_scenario, knowledge
@@ -150,7 +150,10 @@ def stay_out(before: Any, people: Any, suppress: Any) -> list[str]:
 
 def changed_from(before: Result, after: R, more: Sequence[str] = ()) -> R:
     """A result that says in what its question is another than the one asked before."""
-    vars(after)["changed"] = (*differing(before.identity, after.identity).values(), *more)
+    found = differing(before.identity, after.identity)
+    if any(what.startswith(OF_RELEASE) for what in found) and found.get("table") == AS_RELEASED:
+        del found["table"]  # of the same people it is one change, and said by its name
+    vars(after)["changed"] = (*found.values(), *more)
     return after
 
 

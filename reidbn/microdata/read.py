@@ -281,7 +281,15 @@ def read_table(
     )
     notes = (*people.notes, *remarks, *blanks.notes)
     beside = beside_of(table.header, roles.all)
-    return replace(people, notes=notes, beside=beside, reading=TableSource(_at_hand(source)))
+    for_what = {subject_id: "to tell persons apart", weights: "for the survey weights"}
+    others = [name for name in table.header if name not in roles.all]
+    used = tuple(
+        (told, for_what[name]) for told, name in zip(beside, others, strict=True)
+        if name in for_what
+    )  # fmt: skip
+    return replace(
+        people, notes=notes, beside=beside, used=used, reading=TableSource(_at_hand(source))
+    )
 
 
 def _read(

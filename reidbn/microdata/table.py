@@ -83,6 +83,8 @@ class People:
     """The table before people were left out, with the values that are released now."""
     beside: tuple[str, ...] = ()
     """Names of the source's other columns: nothing is known here of what their values tell."""
+    used: tuple[tuple[str, str], ...] = ()
+    """Which of these were read for something else alone, and for what."""
     reading: TableSource = field(default_factory=TableSource)
     """One thing for all tables that were made from one reading."""
 

@@ -121,12 +121,22 @@ class Summary:
         said = self.failure or self.judged.sentence(telling)
         if not self.only or self.told_passes(telling) is False:
             return said
-        gone = sorted(self.result.inputs.people.beside, key=named_direct, reverse=True)
+        unseen, used = self._beside
+        gone = sorted(unseen, key=named_direct, reverse=True)
         more = f" and {len(gone) - FEW_NAMED} more" if len(gone) > FEW_NAMED else ""
+        looked = [f"nobody looked at {', '.join(gone[:FEW_NAMED])}{more}"] if gone else []
+        beside = "; ".join([*looked, *(f"{name} was used {why} alone" for name, why in used)])
         return (
-            f"{said} This holds for {self.only}: nobody looked at {', '.join(gone[:FEW_NAMED])}"
-            f"{more}, and no verdict is made on a file that has them, too."
+            f"{said} This holds for {self.only}: {beside}, and no verdict is made on a file that "
+            "has them, too."
         )
+
+    @property
+    def _beside(self) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+        """The source's columns that nobody looked at; those read for something else, for what."""
+        people = self.result.inputs.people
+        used = {name for name, _ in people.used}
+        return [name for name in people.beside if name not in used], people.used
 
     def told_other(self, telling: Telling) -> str:
         """What the rule that is not used says."""
@@ -339,8 +349,9 @@ class Summary:
             lines += ["", f"  Assumptions ({len(self.assumptions)}): {shown}"]
         lines += [f"  Note: {note}" for note in self.notes]
         checked = ("  " + line for line in str(self.result.crosscheck).splitlines())
-        beside = ", ".join(self.result.inputs.people.beside)
-        unseen = [f"  Columns that were not looked at: {beside}."] if beside else []
+        beside, used = self._beside
+        unseen = [f"  Columns that were not looked at: {', '.join(beside)}."] if beside else []
+        unseen += [f"  {name} was used {why} alone." for name, why in used]
         return "\n".join([*lines, "", *checked, "", f"  {OWN_COPY}", *unseen])
 
     def _driver_lines(self) -> list[str]:
