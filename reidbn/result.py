@@ -40,6 +40,7 @@ SHARE = "share of people"  # a unit that is written as a percentage
 Told = Literal["withheld", "given", "count", "mean", "rest", "highest", "ratio", "scaled", "total"]
 
 
+NOTHING = 1e-12  # between two means: a computer's last digits
 WITHIN_DRAWING = (
     "the difference is within what drawing alone may make of it (at 95 %), and shows no change"
 )
@@ -363,7 +364,7 @@ class Result:
         if not drawing:
             return found
         off = np.array([drawing.get(name, 0.0) for name in names])
-        near = (found["difference"].abs() <= off) & (off > 0)
+        near = found["difference"].abs().between(NOTHING, off)
         if near.any():
             said = f"{', '.join(found.index[near])}: {WITHIN_DRAWING}"
             warnings.warn(said, ReidbnWarning, stacklevel=2)

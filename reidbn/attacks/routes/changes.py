@@ -38,7 +38,7 @@ from reidbn.microdata.generalise import empty_cells, left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.result import WITHIN_DRAWING, Result
+from reidbn.result import NOTHING, WITHIN_DRAWING, Result
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
@@ -472,11 +472,12 @@ class AssessmentsCompared:
     @property
     def within_drawing(self) -> list[str]:
         """The measures whose means are no further apart than drawing alone may put them."""
-        table = self.table
+        apart = (self.table.mean_after - self.table.mean_before).abs()
         return [
-            name for name, off in self.drawing.items()
-            if name in table.index and abs(table.mean_after[name] - table.mean_before[name]) <= off
-        ]  # fmt: skip
+            name
+            for name, off in self.drawing.items()
+            if name in apart.index and NOTHING < apart[name] <= off
+        ]
 
     @property
     def is_reduction(self) -> bool:
