@@ -261,7 +261,7 @@ def test_a_column_that_is_missing_for_everybody_who_is_left_is_said_when_written
         ({"target": {"overall": "q95 <= 0.09"}}, "name one"),
         ({"target": "k=5", "hierarchies": {"agee": "bands:5"}}, "did you mean"),
         ({"target": "k=5", "hierarchies": {"age": "bandz:5"}}, "no file and no rule"),
-        ({"target": "k=5", "suppress_at_most": 2}, "from 0 to 1"),
+        ({"target": "k=5", "suppress_at_most": 2}, "between 0 and 1; write 2 per cent as 2%"),
         ({"target": "k=5", "loss": "entropie"}, "did you mean"),
         ({"target": "k=5", "keep": ["age"], "drop": ["age"]}, "name it once"),
         ({"target": "k=5", "importance": {"age": -1}}, "0 or more"),

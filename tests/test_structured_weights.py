@@ -112,7 +112,7 @@ def test_strata_of_a_weighted_table_have_weights_of_their_own():
 # -- in assessments --------------------------------------------------------------------------------
 
 
-QI = ["age", "sex", "state", "race"]
+QI = ["age", "race", "sex", "state"]  # as the model takes them: what is told apart goes by it
 HALF = Scenario("half", knows=Knows(tuple(Known(c, (c,), (0.5,), source="made up") for c in QI)))
 
 
