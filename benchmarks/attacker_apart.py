@@ -18,7 +18,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from benchmarks.attacker_chances import LEVELS, drawn
+from benchmarks.attacker_chances import LEVELS, by_rule, drawn
 from benchmarks.attacker_nested import about
 from reidbn.release import Alike, mean_in_steps
 from reidbn.report import Telling
@@ -65,18 +65,7 @@ def narrowed(sizes, coarse, tables):
         verdict = bool((risks[0][0] > 0.9).any())
         same["and whether anybody is above 0.9"][kept[key][0], (*told, verdict)].add(key)
         same["as was"][kept[key][0], tuple(as_was(r) for r, *_ in risks)].add(key)
-    left, found = {}, {}
-    for name, groups in same.items():
-        many = bad = 0
-        for (told, _), keys in groups.items():
-            for cell, can in enumerate(zip(*(kept[k][2] for k in keys), strict=True)):
-                ends = min(can), max(can)
-                open_ = left.setdefault((told, cell), ends)  # "nothing" is the first
-                many += open_[0] < open_[1]
-                bad += open_ != ends
-        found[name] = np.array([many, bad])
-    about.__defaults__[-1].clear()
-    return found
+    return by_rule(same, kept)
 
 
 def beside(*people):

@@ -101,6 +101,11 @@ def narrowed(rng, n, w, tables):
         for name, tell in told_by.items():
             means = lambda: [np.full(whole, s / whole) for s in sums]  # noqa: B023, E731
             same[name][kept[key][0], tell(above, sums, means)].add(key)
+    return by_rule(same, kept)
+
+
+def by_rule(same, kept):
+    """By what is told: cells that the classes leave open, and how many of them are narrowed."""
     left, found = {}, {}
     for name, groups in same.items():
         many = bad = 0

@@ -8,6 +8,9 @@ and grouped by the two texts that a reader would have: the page of the product, 
 reader knows how both are made, and keeps the tables that print the same.  A marked cell is narrowed
 where the tables that print both leave it a smaller range than the numbers that each text leaves.
 Two reports of which one is refused are no pair that a reader has, and are not counted as cells.
+
+Before that, reports of two tables of which one has ten or more people more, which a ledger lets out
+with a word (`ten_or_more`): all tables of 10 to 13 people beside all that they may lie in.
 """
 
 import sys
@@ -118,9 +121,44 @@ def pairs_of_kinds():
           flush=True)  # fmt: skip
 
 
+def ten_or_more(apart, most=13):
+    """Marks of all tables of 10 to `most` people, and those narrowed by the page of one with so many
+    people more: to a ledger this is another table."""
+    many = bad = 0
+    for n in range(10, most + 1):
+        alone, both = defaultdict(set), defaultdict(set)
+        small = [(sizes, *by_class(sizes)) for sizes in partitions(n)]
+        for _, told, holds in small:
+            alone[told].add(holds)
+        for larger in partitions(n + apart):
+            beside = by_class(larger)[0]
+            for sizes, told, holds in small:
+                fits = len(sizes) <= len(larger)
+                if fits and all(a <= b for a, b in zip(sizes, larger, strict=False)):
+                    both[told, beside].add(holds)
+        for (told, _), tables in both.items():
+            for can, left in zip(
+                zip(*tables, strict=True), zip(*alone[told], strict=True), strict=True
+            ):
+                if min(left) < max(left) < 10:
+                    many += 1
+                    bad += (min(can), max(can)) != (min(left), max(left))
+    return many, bad
+
+
+def by_class(sizes):
+    """What is told of people in classes, and how many there are up to each cutoff."""
+    classes = Alike(np.repeat(sizes, sizes))
+    told = tuple(map(classes.at, [*classes.cutoffs, classes.end]))
+    return told, tuple(map(classes.exactly, [*range(1, 11), 19]))
+
+
 def main(most=12):
     warnings.simplefilter("ignore")
     pairs_of_kinds()
+    for apart in (10, 11, 15):
+        many, bad = ten_or_more(apart)
+        print(f"tables {apart} people apart: of {many:,} marked cells {bad:,} narrowed", flush=True)
     folder = Path(tempfile.mkdtemp())
     made, alone = [], defaultdict(list)
     for n in range(10, most + 1):

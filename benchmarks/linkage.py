@@ -1,6 +1,7 @@
 """Does linkage happen as predicted, person by person, and what does it cost?
 
     nice python -m benchmarks.linkage         writes benchmarks/results/linkage.md and two pictures
+    nice python -m benchmarks.linkage 1000000 500 10    looks for 500 of so many, within 10 GB
 
 The grid: rb.assess("linkage") of 400 people drawn from 2,692 made-up records of 629 features, acted
 out 20,000 times by rb.linkage_truth for each of eight settings (no wrong facts, 10 and 20 % that fit nobody, 10 % that
@@ -10,7 +11,11 @@ mean prediction.  Of wrong facts that are somebody else's the model tells an upp
 held against what happened there is drawn (rb.assess says it beside its numbers), 200 times a person.
 """
 
+import resource
+import subprocess
+import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +39,10 @@ CPU seconds of one core (2 cores shared with others).  `assess("linkage")` of ev
 | beyond the curves, 2,692 people, four measures: cells (people x facts x wrong ones) a second | 2 M | {cells} |
 | all 2,692 curves, k = 1..20, `node_budget=3_000_000`, with numba: every number exact | 950 | 264 |
 | the same counted by NumPy, of 60 people: per person | - | {numpy_person} |
-| 100,000 records, 2,000 of them looked for, k = 1..20, 100 draws each | 60 | {large} |
+| 100,000 records, 2,000 of them looked for, k = 1..20, 100 draws each: {large[1]} at the most | 60 | {large[0]} |
+| 1,000,000 records, 500 looked for, with building the index: {million[1]} at the most | - | {million[0]} |
+
+The tables of 100,000 and of 1,000,000 are sections of 20,000 made-up records joined anew.
 
 In one hour beside the peer, k = 1..20, 10 draws, NumPy alone; of the 2,692 people where no other number stands:
 
@@ -44,8 +52,6 @@ In one hour beside the peer, k = 1..20, 10 draws, NumPy alone; of the 2,692 peop
 | every record scored anew for every person, k and draw (of 60 people, scaled up): 42 times as much | - | 30 |
 | the peer, recordlinkage 0.16, all 3,622,086 pairs on 20 features: 2 GB, 11 times as much | - | 7.7 |
 | the same on 629 features, scaled up: 340 times as much | - | 241 |
-| at another time: 1,000,000 records (sections of 20,000 made-up ones joined anew), 500 looked for, with building the index: 7.1 GB at the most | - | 67 |
-| the same, 50 looked for | - | 37 |
 | `family-cascade`, eight relatives, three rounds: all eight marginals of a model that is loaded | 0.1 | .066 |
 | its `expect` | 0.2 | .037 |
 | `assess("linkage", scenario="colleague")` of everybody, with numba | - | 93 |
@@ -68,6 +74,44 @@ def sparse_of(people, seed=0):
     """Made-up records."""
     ehr = rb.datasets.synthetic_ehr(people, seed=seed)
     return rb.read_sparse(ehr.table, features=ehr.features)
+
+
+def joined(people, seed=0, base=20_000):
+    """More records than are made at once: everybody's sections are those of different people."""
+    sparse, rng = sparse_of(base, seed), np.random.default_rng(seed)
+    copies = -(-people // base)
+    rows, codes, place = [], [], {}
+    for j, one in enumerate(sparse.schema):
+        if one.section not in place:
+            moved = [base * copy + rng.permutation(base) for copy in range(copies)]
+            place[one.section] = np.concatenate(moved).astype(np.int32)
+        here = slice(sparse.start[j], sparse.start[j + 1])
+        before = (np.arange(copies)[:, None] * base + sparse.rows[here]).ravel()
+        after = place[one.section][before]
+        order = np.argsort(after, kind="stable")
+        rows.append(after[order])
+        codes.append(np.tile(sparse.codes[here], copies)[order])
+    start = np.concatenate(([0], np.cumsum([one.size for one in rows])))
+    return replace(sparse, start=start, rows=np.concatenate(rows), codes=np.concatenate(codes),
+                   people=copies * base)  # fmt: skip
+
+
+def look_for(people, targets, most_gb):
+    """CPU seconds of some people's curves in a large table, and the memory; refused beyond it."""
+    resource.setrlimit(resource.RLIMIT_AS, (int(most_gb * 2**30),) * 2)
+    sparse = joined(people)
+    start = time.process_time()
+    rb.linkage(sparse, individuals=targets, draws=100, node_budget=0)
+    took = time.process_time() - start
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{took:.3g}\t{used:.1f} GB")
+
+
+def apart(*numbers):
+    """The same in a process of its own."""
+    line = [sys.executable, "-m", "benchmarks.linkage", *map(str, numbers)]
+    told = subprocess.run(line, check=True, capture_output=True, text=True).stdout
+    return told.strip().split("\t")
 
 
 def grid():
@@ -157,6 +201,8 @@ def costs():
         "sizes": "\n".join(rows),
         "cells": f"{cells / 1e6:.1f} M",
         "numpy_person": f"{person:.2g}",
+        "large": apart(100_000, 2_000, 4),
+        "million": apart(1_000_000, 500, 10),
     }
 
 
@@ -182,4 +228,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        look_for(*map(int, sys.argv[1:]))
+    else:
+        main()
