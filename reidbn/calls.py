@@ -16,7 +16,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal, TypeVar, Union, Unpack, cast, get_args, get_origin, get_type_hints
 
@@ -199,11 +199,10 @@ def fits(value: Any, hint: Any) -> bool:
     >>> fits({"a": 1}, Mapping[str, float]), fits(["a"], Mapping[str, float])
     (True, False)
     """
-    origin, inner = get_origin(hint), get_args(hint)
+    origin, inner = _parts(hint)
     if origin in (Union, types.UnionType):
-        others = _besides_arrays(inner)
-        ours = [o for o in others if isinstance(o, type) and o.__module__.startswith("reidbn.")]
-        if isinstance(value, os.PathLike) and str in others and ours:
+        others, ours = _options(hint)
+        if ours and isinstance(value, os.PathLike) and str in others:
             return True  # where a text may stand for one of our own things, it may name a file
         is_array = len(others) < len(inner) and _is_numbers(value)
         return is_array or any(fits(value, option) for option in others)
@@ -234,6 +233,20 @@ def _is_taken_as(hint: type, kind: type) -> bool:
     """Whether a thing that says what is asked of it `instead` is named itself, and not a base."""
     owner = next((one for one in kind.__mro__ if "instead" in vars(one)), None)
     return owner is None or issubclass(hint, owner)
+
+
+@cache
+def _parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A hint's origin and what stands in its brackets."""
+    return get_origin(hint), get_args(hint)
+
+
+@cache
+def _options(hint: Any) -> tuple[tuple[Any, ...], bool]:
+    """The options of a hint without those that are NumPy's ArrayLike; whether one is our own."""
+    others = _besides_arrays(get_args(hint))
+    ours = [o for o in others if isinstance(o, type) and o.__module__.startswith("reidbn.")]
+    return others, bool(ours)
 
 
 def _besides_arrays(options: tuple[Any, ...]) -> tuple[Any, ...]:

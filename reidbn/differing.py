@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import combinations
 from typing import Any
 
@@ -40,7 +40,7 @@ OF_RELEASE = (
 def in_one_sentence(apart: Mapping[str, str]) -> str:
     """What two results that are compared differ in: questions, or tables and releases alone."""
     asked = [what for what in apart if not what.startswith((*OF_WHOM, *OF_RELEASE))]
-    whom = "are of different tables" if apart.get("table") == OTHER else ""
+    whom = "are of different tables" if apart.get("table", "").startswith(OTHER) else ""
     how = "answer different questions" if asked else whom or "are of different releases"
     return f"the two {how}: {'; '.join(apart.values())}"
 
@@ -60,7 +60,7 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
             found["known"] = f"what is known, though both scenarios are called {pair[0][0]}"
     if first.get("model_fingerprint") != second.get("model_fingerprint"):
         found["model"] = f"the model {first.get('attack')} was changed"
-    found |= _of_settings(first, second)
+    found |= _of_settings(first, second, _names(one, two) if alike else None)
     found |= _of_the_records(one, two, first, second)
     found |= {
         name: words for name, (mark, words) in MARKS.items()
@@ -96,16 +96,36 @@ def _knows_the_same(
     one: Mapping[str, Any], two: Mapping[str, Any],
     first: Mapping[str, Any], second: Mapping[str, Any],
 ) -> bool:  # fmt: skip
-    """Whether two scenarios, of whatever names, come to the same chances, one for everybody."""
-    told = [{key: said[1:] for key, said in (content.get("chances") or {}).items()}
-            for content in (one, two)]  # fmt: skip
-    made = ("attack_fingerprint", "parameters", "given", "do", "settings")
-    return (
-        bool(told[0]) and told[0] == told[1]
-        and first.get("attack_fingerprint") is not None
-        and not any(isinstance(chance, str) for chance, _ in told[0].values())
-        and all(first.get(what) == second.get(what) for what in made)
+    """Whether two scenarios, of whatever names, come to the same chances."""
+    laws = [content.get("law") for content in (one, two)]
+    told = [_by_column(content.get("chances") or {}) for content in (one, two)]
+    by_law = bool(laws[0] and laws[1] and laws[0][0] == laws[1][0])
+    attack = "model_fingerprint" if by_law else "attack_fingerprint"
+    shared = bool(told[0]) and told[0] == told[1] and not any(
+        isinstance(chance, str) for chance, _ in told[0].values()
     )  # fmt: skip
+    return (
+        (by_law or shared)
+        and first.get(attack) is not None
+        and all(first.get(what) == second.get(what) for what in (attack, "given", "do", "settings"))
+        and _set_beside(first, laws[0] if by_law else ())
+        == _set_beside(second, laws[1] if by_law else ())
+    )
+
+
+def _names(one: Mapping[str, Any], two: Mapping[str, Any]) -> set[str]:
+    """The parameters that are chances of what is known, in either of two results."""
+    return {n for content in (one, two) for n in (content.get("law") or ())[1:]}
+
+
+def _by_column(chances: Mapping[str, Any]) -> dict[str, Any]:
+    """The chances of columns without the names of their groups."""
+    return {key: said[1:] for key, said in chances.items()}
+
+
+def _set_beside(made: Mapping[str, Any], chances: Any) -> dict[str, Any]:
+    """The parameters, without those that are `chances` of what is known."""
+    return {n: value for n, value in (made.get("parameters") or {}).items() if n not in chances}
 
 
 def _explained(found: Mapping[str, str], one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
@@ -117,8 +137,12 @@ def _explained(found: Mapping[str, str], one: Mapping[str, Any], two: Mapping[st
     return bool(told and one["beside"] == two.get("beside"))
 
 
-def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
-    """In what they differ of what is said by name."""
+def _of_settings(
+    first: Mapping[str, Any], second: Mapping[str, Any], chances: Set[str] | None
+) -> dict[str, str]:
+    """In what they differ of what is said by name; where the names alone of what is known differ,
+    of these `chances` nothing, nor of columns.
+    """
     found: dict[str, str] = {}
     for kind, word in _SAID.items():
         values, others = first.get(kind) or {}, second.get(kind) or {}
@@ -131,6 +155,8 @@ def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
         for name in both:
             least = 0 if kind == "levels" else None
             found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
+    if chances is not None:
+        found = {w: said for w, said in found.items() if w not in chances and w[:7] != "column "}
     exactly = [made.get("asked_fingerprint") for made in (first, second)]
     if exactly[0] == exactly[1] is not None:
         return {what: words for what, words in found.items() if not what.startswith(_OF_FACTS)}
@@ -255,8 +281,9 @@ def _as_renamed(
     first, second = (content.get("chances") or {} for content in (one, two))
     made = [content.get("provenance") or {} for content in (one, two)]
     before, after = (one_of.get("columns") or {} for one_of in made)
-    if IN_A_CALL in (one_of.get("scenario") for one_of in made):
-        return first, second  # what a caller says is known is said of columns
+    said = IN_A_CALL in (one_of.get("scenario") for one_of in made)  # of columns, then
+    if said or _by_column(first) == _by_column(second):
+        return first, second
     found: dict[str, Any] = {}
     for name, chance, which in first.values():
         moved = [p for p in {*before, *after} if {*before.get(p, [p])} <= {*which}]
@@ -348,7 +375,8 @@ def _of_the_records(
     if one.get("table") != two.get("table") and not alike:
         read = {made.get("original_fingerprint") for made in (first, second)}
         if len(read) != 1 or None in read:
-            found["table"] = OTHER
+            cells = one.get("counted") != two.get("counted")
+            found["table"] = f"{OTHER}, or the same counted as cells" if cells else OTHER
         elif not found:
             found["table"] = AS_RELEASED
     drawn = [made.get("seed") if made.get("draws") else None for made in (first, second)]

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil, hypot
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -46,6 +47,32 @@ WITHIN_DRAWING = (
 )
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """How far drawing may put a mean off, at 95 %, and which draws it rests on."""
+
+    off: float
+    draws: str | None
+    """A digest of what was drawn; None where that is not told."""
+
+
+def drawing_between(one: Mapping[str, Drawn], two: Mapping[str, Drawn]) -> dict[str, float]:
+    """By measure, how far draws alone may put two means apart, at 95 %.
+
+    Where both rest on the same draws, as they do where numbers of a model alone changed, nothing.
+
+    >>> one, two = {"risk": Drawn(0.03, "ab")}, {"risk": Drawn(0.04, "cd")}
+    >>> drawing_between(one, two), drawing_between(one, one)
+    ({'risk': 0.05}, {})
+    """
+    found = {}
+    for name in {**one, **two}:
+        both = [of[name] for of in (one, two) if name in of]
+        if len(both) < 2 or both[0].draws is None or both[0].draws != both[1].draws:
+            found[name] = hypot(*(drawn.off for drawn in both))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Measure:
     """One number of a result.
@@ -71,6 +98,9 @@ class Measure:
     """How many one person of the table stands for in it."""
     most: float | None = None
     """What it cannot be above, whatever the table is: the population, of people of it."""
+    up_to: tuple[float, ...] = ()
+    """Of a mean: the levels up to each of which people are counted on the page, by which it is
+    told."""
 
     def in_words(self) -> str:
         """The number and its interval, exactly."""
@@ -308,6 +338,10 @@ class Result:
         """What to bear in mind about these numbers."""
         return ()
 
+    def remarks_told(self) -> tuple[str, ...]:
+        """Those that may be told outside the house, where their numbers are rounded."""
+        return self.remarks()
+
     def frame(self) -> pd.DataFrame:
         """The measures, one row each."""
         import pandas as pd
@@ -349,7 +383,7 @@ class Result:
             )
         if other.about != self.about:
             raise UsageError(other_events(self.about, other.about))
-        if apart := differing(self.identity, other.identity):
+        if apart := differing(self._beside_other(other), other._beside_other(self)):
             warnings.warn(in_one_sentence(apart), ReidbnWarning, stacklevel=2)
         names = list(dict.fromkeys([*self.measures, *other.measures]))
         values = [[r.measures[n].value if n in r.measures else None for n in names]
@@ -360,7 +394,7 @@ class Result:
             dtype=float,
         )
         found["difference"] = found["other"] - found["this"]
-        drawing = self._drawing(other)
+        drawing = drawing_between(self._off_by_drawing(), other._off_by_drawing())
         if not drawing:
             return found
         off = np.array([drawing.get(name, 0.0) for name in names])
@@ -370,9 +404,32 @@ class Result:
             warnings.warn(said, ReidbnWarning, stacklevel=2)
         return found.assign(drawing=off)
 
-    def _drawing(self, other: Any) -> Mapping[str, float]:
-        """By measure, how far draws alone may put two results' means apart, at 95 %."""
+    def _beside_other(self, other: Result) -> dict[str, Any]:
+        """The identity beside another's; where that counts people as cells, of the same cells."""
+        found = self.identity
+        pair: tuple[Any, Any] = (self.asked_of, other.asked_of)
+        here, there = pair
+        one_by_one = [getattr(people, "one_by_one", None) for people in (here, there)]
+        if one_by_one == [True, False] and {*there.columns} <= {*here.columns}:
+            cells = here.content_as_cells(there.columns)
+            found |= {"records": cells, "counted": other.identity.get("counted")}
+        return found
+
+    def _off_by_drawing(self) -> Mapping[str, Drawn]:
+        """By measure, how far off its mean may be by drawing; only where something was drawn."""
         return {}
+
+    def _at_most_off(self) -> Mapping[str, float]:
+        """The same of whatever people, so many of them, which tells of none; where it is drawn what
+        cannot be counted.
+        """
+        return {}
+
+    def _off_told(self, *, exactly: bool) -> dict[str, dict[str, Any]]:
+        """What is drawn as a file has it, outside the house in whole per cent."""
+        if exactly:
+            return {name: vars(one) for name, one in self._off_by_drawing().items()}
+        return {n: {"off": ceil(100 * most) / 100} for n, most in self._at_most_off().items()}
 
     def check(self) -> Any:
         """The numbers reached in another way; raises CrosscheckFailed where they differ."""

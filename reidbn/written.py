@@ -10,6 +10,13 @@ from typing import Any, TypeGuard
 
 from reidbn.errors import UsageError
 
+
+class InTheHouse(str):
+    """A remark that hangs on single people: for the custodian's own copy alone."""
+
+    __slots__ = ()
+
+
 _BLANK = "[ \u00a0\u2009\u202f]"
 _PLAIN = r"[-+]?(?:\d[\d_]*)?(?:\.\d*)?(?:[eE][-+]?\d+)?"
 _MARK = "['\u2019]"  # 300'000, as the Swiss write it

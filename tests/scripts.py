@@ -28,10 +28,14 @@ const told = jobs.map(({payload, cases}) => {
     try {
       const question = payload.questions[c.question];
       const answer = model.ask(c.set, question, c.see, c.do);
+      const worst = model.worst(c.set, question, c.see, c.do);
       const all = model.all(c.set, model.given(question, c.see), c.do);
       return {value: Number.isNaN(answer.value) ? null : answer.value, evidence: answer.evidence,
               again: all.evidence, marginals: all.marginals, policies: Object.fromEntries(
                 Object.entries(answer.policies).map(([n, p]) => [n, [...p.policy]])),
+              worst: worst && worst.value,
+              happens: Object.fromEntries(
+                Object.entries(all.happens).map(([n, p]) => [n, [...p]])),
               tied: Object.keys(answer.policies).filter(n => answer.policies[n].tied)};
     } catch (problem) {
       if (!(problem instanceof Refused)) throw problem;

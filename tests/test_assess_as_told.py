@@ -215,3 +215,38 @@ def test_the_report_and_the_command_take_it(tmp_path):
     assert ran.exit_code == 0, ran.output
     told = json.loads(ran.stdout)
     assert f"{result.risk().mean():.4f}"[:6] in json.dumps(told)
+
+
+SIDE = '  how_many: {expect: known}\n  much: {target: "known>=3"}\n'
+
+
+def test_side_questions_that_count_members_are_not_asked_where_one_is_not_there():
+    """The remedy that was named ("leave it out") was refused in turn, for questions beside."""
+    table = people()
+    plain = rb.assess(rb.loads(TEXT), table, without=["race"])
+    found = rb.assess(rb.loads(TEXT + SIDE), table, without=["race"])
+    assert {*found.risks} == {*plain.risks}
+    assert all((found.risks[name] == plain.risks[name]).all() for name in plain.risks)
+    said = [note for note in found.groups.notes if "is left out: it looks at all" in note]
+    assert said == [
+        f"question {name} is left out: it looks at all members of known, and race is not there"
+        for name in ("how_many", "much")
+    ]
+    assert "much" in rb.assess(rb.loads(TEXT + SIDE), table).risks  # all four are there
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "why"),
+    [
+        (TEXT.replace("{target: marketer=yes}", '{target: "marketer=yes or known>=3"}'), {},
+         "question risk"),
+        (TEXT, {"given": {"known": ">=3"}}, "what is given"),
+        (TEXT.replace("questions:", "  many: {parents: [known], states: 0..4, cpd: {kind: count}}\n"
+                      "questions:"), {}, "node many"),
+    ],
+)  # fmt: skip
+def test_a_count_of_members_that_is_asked_for_names_who_counts_and_a_way_out(text, more, why):
+    said = rf'all members of known \({why}\), so none .*columns=\{{"race": "your_column"\}}'
+    with pytest.raises(rb.UsageError, match=said) as found:
+        rb.assess(rb.loads(text), people(), without=["race"], **more)
+    assert "--column race=YOUR_COLUMN" in found.value.in_shell

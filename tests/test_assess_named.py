@@ -432,3 +432,20 @@ def test_numbers_that_could_be_codes_are_matched_as_written_and_the_note_says_th
     assert said in " ".join(under.remarks())
     assert said not in " ".join(over.remarks())
     assert under.risk().mean() > over.risk().mean()  # the cautious side
+
+
+def test_a_date_is_no_age_and_a_year_of_birth_is_not_the_oldest_age(frame):
+    """Both were taken: dates as known to the day, and everybody born in 1950 as 75 or older."""
+    born = 2020 - frame["age"]
+    dated = frame.assign(born=born.astype(str) + "-05-01", year=born, state="TN")
+    people = rb.read_table(dated, quasi_identifiers=["born", "sex"])
+    with pytest.raises(rb.DataError, match="holds dates") as caught:
+        assess(people, "social-media", columns={"age_decade": "born"})
+    assert "--without age_decade --unknown born" in caught.value.in_shell
+    assert "20" not in str(caught.value)
+    assess(people, "social-media", without=["age_decade"], unknown=["born"])
+    people = rb.read_table(dated, quasi_identifiers=["year", "sex", "state", "race"])
+    with pytest.raises(rb.DataError, match="a year of birth or months are no age in years"):
+        assess(people, "voter-registration-by-group", columns={"age": "year"})
+    people = rb.read_table(dated, quasi_identifiers=["age", "sex", "state", "race"])
+    assess(people, "voter-registration-by-group")

@@ -128,3 +128,16 @@ def test_a_table_given_to_check_is_told_the_commands_for_tables_and_none_of_its_
     with pytest.raises(rb.UsageError, match=said) as refused:
         CliRunner().invoke(reidbn, ["check", str(table)], catch_exceptions=False)
     assert "Smith" not in str(refused.value)
+
+
+def test_a_page_takes_a_file_of_functions_and_holds_their_tables_and_no_python(files, tmp_path):
+    """ "No such option --functions. Did you mean --population?" """
+    model, code = files
+    page = tmp_path / "page.html"
+    found = run("page", model("own-declared"), "risk", "-o", str(page), "--functions", code)
+    assert found.exit_code == 0, found.output
+    text = page.read_text()
+    assert "own_functions" not in text
+    assert "a * p * p" not in text
+    rb.load(model("own-declared")).page(tmp_path / "same.html", "risk")
+    assert (tmp_path / "same.html").read_text() == text

@@ -128,10 +128,11 @@ def test_a_protection_is_never_told_by_the_end_that_flatters_it(tmp_path):
         found = rb.disclosure(people, "s")
         found.report(tmp_path / f"{name}.json")
         told = json.loads((tmp_path / f"{name}.json").read_text())["measures"]
-        for key in ("share_upward", "share_downward", "mean_ppp_full", "posterior_full"):
+        assert "posterior_full" not in told
+        for key in ("share_upward", "share_downward", "mean_ppp_full"):
             exact, m = found.measures[key].value, told[key]
             assert m["value"] is None
-            assert m["at_least"] <= exact <= m["at_most"] < m["at_least"] + 0.15
+            assert m["at_least"] <= exact <= m["at_most"] < m["at_least"] + 0.3
     a, b, c = (tmp_path / f"{name}.json" for name in "abc")
     same = {r["measure"]: r for r in json.loads(run("compare", a, b, "--json").stdout)}
     assert same["share_upward"]["first"] == pytest.approx([0, 1 / 30], abs=1e-3)

@@ -483,3 +483,25 @@ def test_a_decision_that_moves_nothing_is_a_warning():
     idle = text.replace("utilities:\n", "  rests: {options: [no, yes]}\nutilities:\n", 1)
     warned = [p.message for p in rb.attack.loads(idle).warnings]
     assert any("moves no utility" in message for message in warned)
+
+
+def test_a_softened_attacker_is_not_said_to_do_best():
+    """ "Exact: no policy is worth more", of one who loses three euro where .14 could be won."""
+    cold, warm = rb.decide("insider-decides"), rb.decide("insider-decides", temperature=20)
+    assert warm.value < 0 < cold.value
+    for text in (str(warm), warm.to_dict()["in_words"]):
+        assert "no policy is worth more" not in text
+        assert "exp(worth / temperature)" in text
+    assert repr(warm).endswith("(exact under his temperature)")
+    assert "no policy is worth more" in str(cold)
+    assert repr(cold).endswith("(exact)")
+
+
+def test_a_gain_that_is_rounding_is_none():
+    """5.6e-17 euro, for seeing what never changes what he does."""
+    text = rb.attack.dumps(rb.load("insider-decides"))
+    odd = "\nnodes:\n  weather: {cpd: {kind: probability, p: 0.1}, source: assumption}\n"
+    found = rb.decide(rb.loads(text.replace("\nnodes:\n", odd, 1))).information()
+    told = dict(zip(found["node"], found["gain"], strict=True))
+    assert told["weather"] == 0
+    assert told["noticed"] > 0.2

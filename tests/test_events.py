@@ -396,3 +396,34 @@ questions: {risk: {target: found=yes}}
         assert float(rb.ask(attack, set={"n": n}, engine=engine)) == pytest.approx(found, abs=1e-12)
         low = rb.ask(attack, "group=yes", set={"n": n}, engine=engine)
         assert float(low) == pytest.approx(few, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "event", "has"),
+    [
+        ("jigsaw", "known>=9", "known has 3 members"),
+        ("jigsaw", "known=9", "known has 3 members"),
+        ("jigsaw", "named=yes or known<0", "known has 3 members"),
+        ("jigsaw", "known>=3 and known<2", "known has 3 members"),
+        ("family-search", "exposed>=9", "exposed has the states 0, 1, 2, 3, 4"),
+        ("family-search", "not exposed>=0", "exposed has the states 0, 1, 2, 3, 4"),
+    ],
+)
+def test_an_event_that_can_never_be_is_a_slip_and_no_answer(model, event, has):
+    """It had the chance 0 and passed every gate."""
+    for asked in (
+        lambda: rb.ask(model, event),
+        lambda: rb.sweep(model, event, [{}]),
+        lambda: rb.tornado(model, event),
+        lambda: rb.ask(model, "risk", given={event: "yes"}),
+    ):
+        with pytest.raises(rb.errors.UsageError, match=f"can never be: {has}"):
+            asked()
+    told = CliRunner().invoke(reidbn, ["ask", model, event, "--fail-above", "0.1"])
+    assert told.exit_code != 0
+
+
+def test_what_can_be_is_asked():
+    assert 0 < float(rb.ask("jigsaw", "known>=3")) < 1
+    assert float(rb.ask("jigsaw", "known>=0")) == pytest.approx(1)
+    assert float(rb.ask("family-search", "exposed<=0 or exposed=4")) > 0

@@ -122,6 +122,24 @@ def test_shares_of_a_pooled_law_are_those_of_its_parts_added_up(pairs, scale):
         assert weights @ points**power == pytest.approx(moment, abs=1e-12)
 
 
+def test_few_points_stand_for_those_of_many_narrow_parts():
+    """Moments, and chances of many attempts, against the gamma functions of all parts."""
+    law = studies((0, 1_000_000), (3, 1_000_000), between=0.01).law
+    x, weights = law.points
+    assert len(law.a) > 40_000
+    assert len(x) < 5_000
+    assert (weights >= 0).all()
+    for hits, missed in ((1, 0), (2, 0), (31, 0), (2, 1_000)):
+        log = _rising(law.a, hits) + _rising(law.b, missed) - _rising(law.a + law.b, hits + missed)
+        told = weights @ (x**hits * (1 - x) ** missed)
+        assert told == pytest.approx(law.weights @ np.exp(log), rel=1e-11)
+
+
+def _rising(a, n):
+    """Log of Gamma(a + n) / Gamma(a), factor by factor."""
+    return sum((np.log(a + i) for i in range(n)), np.zeros_like(a))
+
+
 def test_studies_that_differ_say_less_of_a_new_setting_than_one_large_study():
     one = studies((47, 300)).law
     three = studies((12, 100), (30, 120), (5, 80)).law

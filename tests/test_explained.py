@@ -2,6 +2,7 @@
 
 import json
 import stat
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -235,3 +236,5 @@ def test_a_route_above_the_whole_says_what_the_whole_has_besides(scenario, besid
     assert (read.besides, read.in_words()) == (besides, worst.in_words())
     low = result.explain(int(result.risk().argmin()))
     assert f"a higher one, up to {result.risk().max():.4g}." in low.in_words()
+    close = replace(low, highest=low.risk * (1 + 1e-9))
+    assert "nobody has a higher one by as many digits as are told" in close.in_words()

@@ -58,10 +58,10 @@ def joined_by_hand(first, second):
     alike = both.groupby(seen, observed=True)["minutes"].transform("size")
     classes = [set(map(tuple, f[QI].to_numpy())) for f in (one, two)]
     number = both.groupby(seen, observed=True).ngroups
-    alone = any(
+    alone = [
         len(f) == len(both) and len(c) == number for f, c in zip((one, two), classes, strict=True)
-    )
-    return alike.to_numpy(), alone
+    ]
+    return alike.to_numpy(), *alone
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,14 @@ def test_a_second_file_is_let_out_where_who_joins_both_by_hand_finds_every_rule_
     (k, one), (m, two) = pair(seed)
     first, second = tmp_path / "a.csv", tmp_path / "b.csv"
     one.write(first), two.write(second)
-    alike, alone = joined_by_hand(first, second)
+    alike, first_tells_all, second_tells_all = joined_by_hand(first, second)
     ledger = tmp_path / "releases.json"
     one.write(tmp_path / "a2.csv", ledger=ledger)
     assert (tmp_path / "a2.csv").read_bytes() == first.read_bytes()
-    if alone or alike.min() >= max(k, m):
-        with pytest.warns(ReidbnWarning, match="beside a2.csv"):
+    if first_tells_all or alike.min() >= max(k, m):
+        who = "a2.csv" if first_tells_all else "this file"
+        says = f"what {who} tells, no more" if first_tells_all or second_tells_all else "kept"
+        with pytest.warns(ReidbnWarning, match=f"beside a2.csv.*{says}"):
             two.write(tmp_path / "b2.csv", ledger=ledger)
         assert (tmp_path / "b2.csv").read_bytes() == second.read_bytes()
         return
@@ -99,9 +101,45 @@ def test_the_cases_above_have_every_outcome(tmp_path):
     for seed in range(12):
         (k, one), (m, two) = pair(seed)
         one.write(tmp_path / "a.csv"), two.write(tmp_path / "b.csv")
-        alike, alone = joined_by_hand(tmp_path / "a.csv", tmp_path / "b.csv")
-        outcomes.add("alone" if alone else "kept" if alike.min() >= max(k, m) else "broken")
+        alike, alone, own = joined_by_hand(tmp_path / "a.csv", tmp_path / "b.csv")
+        kept = alike.min() >= max(k, m)
+        outcomes.add("alone" if alone else "kept" if kept else "finer" if own else "broken")
     assert outcomes >= {"alone", "broken"}
+
+
+def test_a_finer_file_is_held_against_the_rule_of_the_coarser_one_that_is_out(tmp_path):
+    """Five alike were promised of everybody, and the finer file has pairs."""
+    rows = [(a, b, "z") for a in "xy" for b in "pqr" for _ in range(2 + (b == "p"))]
+    frame = pd.DataFrame(rows, columns=QI)
+    people, ledger = rb.read_table(frame, quasi_identifiers=QI), tmp_path / "releases.json"
+    coarse = rb.recommend(people, target="k=5", drop="sex", keep=["age", "town"])
+    fine = rb.recommend(people, target="k=2", keep=QI)
+    coarse.write(tmp_path / "a.csv", ledger=ledger)
+    with pytest.raises(UsageError, match=r"would be 2, which breaks 5 or more alike"):
+        fine.write(tmp_path / "b.csv", ledger=ledger)
+    assert not (tmp_path / "b.csv").exists()
+    assert len(json.loads(ledger.read_text())["files"]) == 1
+    finer = rb.recommend(people, target="k=2", drop="sex", keep=["age", "town"])
+    with pytest.warns(ReidbnWarning, match="what a.csv tells, no more$"):
+        finer.write(tmp_path / "c.csv", ledger=ledger)
+    other = tmp_path / "other.json"
+    fine.write(tmp_path / "b.csv", ledger=other)
+    with pytest.warns(ReidbnWarning, match="what b.csv tells, no more: 5 or more alike holds for"):
+        coarse.write(tmp_path / "d.csv", ledger=other)
+
+
+def test_a_finer_file_is_not_taken_to_keep_a_limit_on_a_risk_of_one_that_is_out(tmp_path):
+    rows = [(a, b, "z") for a in "xy" for b in "pqr" for _ in range(4)]
+    people = rb.read_table(pd.DataFrame(rows, columns=QI), quasi_identifiers=QI)
+    ledger = tmp_path / "releases.json"
+    limit = {"attack": "marketer", "known": dict.fromkeys(QI, 0.9)}
+    rb.recommend(people, target={"overall": "mean <= 0.12"}, drop="sex", **limit).write(
+        tmp_path / "a.csv", ledger=ledger
+    )
+    with pytest.raises(UsageError, match="nothing proves that the mean of overall"):
+        rb.recommend(people, target={"overall": "mean <= 0.3"}, keep=QI, **limit).write(
+            tmp_path / "b.csv", ledger=ledger
+        )
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -274,3 +312,22 @@ def test_a_refused_file_leaves_no_page_of_it_and_reports_keep_their_ledger(tmp_p
     assert (tmp_path / "1.html").read_bytes() == (tmp_path / "2.html").read_bytes()
     kept = json.loads(ledger.read_text())
     assert (len(kept["releases"]), len(kept["files"])) == (1, 1)
+
+
+def test_of_limits_on_a_secret_nothing_is_proved_for_who_holds_a_finer_file_too(tmp_path):
+    """Both classes of the finer file are of one secret each: the best guess there is right."""
+    rows = pd.DataFrame({"a": [*"xxyy"], "s": [*"AABB"]})
+    people = rb.read_table(rows, quasi_identifiers=["a"], sensitive=["s"])
+    rb.recommend(people, target="k=2").write(tmp_path / "fine.csv", ledger=tmp_path / "l.json")
+    limit = {"s": "best guess <= 0.5"}
+    for name, target, rule in (
+        ("both", ["k=4", limit], "4 or more alike holds"),
+        ("one", limit, ""),
+    ):
+        plan = rb.recommend(people, target=target)
+        assert 0.5 in plan.best.after.values()
+        with pytest.warns(ReidbnWarning) as told:
+            plan.write(tmp_path / f"{name}.csv", ledger=tmp_path / "l.json")
+        said = " ".join(str(w.message) for w in told)
+        assert "nothing proves the largest share of one s among people alike at most 0.5" in said
+        assert rule in said

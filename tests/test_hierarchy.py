@@ -1,6 +1,6 @@
 """Hierarchies and matching: levels, what a general value covers, and counting what matches."""
 
-from itertools import product
+from itertools import count, product
 
 import numpy as np
 import pytest
@@ -148,6 +148,43 @@ def test_an_arx_file_is_a_ladder(tmp_path):
         rb.read_hierarchy(path)
     with pytest.raises(DataError, match="No such file"):
         rb.read_hierarchy(tmp_path / "nothing.csv")
+
+
+def _grown(rng, names, deep):
+    """A random tree, and the groups around each value, from the innermost out."""
+    branches, around = [], {}
+    for _ in range(int(rng.integers(1, 4))):
+        if deep and rng.random() < 0.6:
+            name = f"group {next(names)}"
+            inner, own = _grown(rng, names, deep - 1)
+            branches.append({name: inner})
+            around |= {value: (*groups, name) for value, groups in own.items()}
+        else:
+            value = f"value {next(names)}"
+            branches.append(value)
+            around[value] = ()
+    return branches, around
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_level_of_an_uneven_tree_is_made_of_whole_branches(seed):
+    rng = np.random.default_rng(seed)
+    tree, around = _grown(rng, count(), 4)
+    ladder = rb.Tree(tree)
+    holds = {v: {v} for v in around}
+    for value, groups in around.items():
+        for name in groups:
+            holds.setdefault(name, set()).add(value)
+    for level in range(1, ladder.levels):
+        at = {value: ladder.up(value, level) for value in around}
+        for value, name in at.items():  # who says a name is all of its branch, and nobody else
+            assert name in (value, *around[value])
+            assert {v for v, other in at.items() if other == name} == holds[name]
+            assert ladder.up(name, level) == name
+    for value, groups in around.items():  # and every branch is passed through
+        passed = [ladder.up(value, level) for level in range(1, ladder.levels)]
+        assert {*groups} <= {*passed}
+        assert [n for n in dict.fromkeys(passed) if n != value] == [*groups]
 
 
 def test_a_value_in_two_branches_is_refused():

@@ -105,9 +105,11 @@ def test_people_left_out_cost_a_table_each():
     kept = before.suppress(2)
     loss = rb.leak.information_loss(kept, before=before)
     assert loss.discernibility == 4 + 3
-    assert loss.non_uniform_entropy is None
+    bits = 2 * np.log2(3 / 2) + np.log2(3)  # of which who is left out lost all that were hers
+    assert rb.leak.non_uniform_entropy(before, kept) == pytest.approx(np.log2(3) / bits)
+    other = rb.People.from_codes([[0], [1]], ["a"])
     with pytest.raises(rb.DataError, match="3 people before and 2 after"):
-        rb.leak.non_uniform_entropy(before, kept)
+        rb.leak.non_uniform_entropy(before, other)
 
 
 def test_variants_of_a_table_stand_side_by_side():

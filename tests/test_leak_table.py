@@ -65,6 +65,20 @@ def test_a_missing_secret_does_not_protect_its_neighbours():
     assert found.disclosed[6] == 0
 
 
+def test_nor_does_one_that_is_suppressed():
+    told = [
+        rb.leak.homogeneity_risks(
+            rb.read_table({"age": [1, 1, 1, 2, 2, 2], "flu": ["y", gap, gap, "y", "n", "y"]},
+                          quasi_identifiers=["age"], sensitive=["flu"]),
+            leaked=3, sensitive="flu",
+        )
+        for gap in (None, "*")
+    ]  # fmt: skip
+    assert told[0].disclosed[0] == pytest.approx(0.5)  # who leaks is told by what leaks of them
+    for name in ("disclosed", "believed", "identified", "either"):
+        assert np.array_equal(getattr(told[0], name), getattr(told[1], name))
+
+
 def test_a_prior_of_the_leak_is_a_mean_over_it():
     one, other = (
         rb.leak.homogeneity_risks(people(), leaked=L, sensitive="flu").either for L in (2, 5)

@@ -240,3 +240,81 @@ def test_the_oracle_sums_to_one():
     """All outcomes of five attempts together: the rationals themselves."""
     ways = [comb(5, h) * by_rationals(h, 5)[2] for h in range(6)]
     assert sum(ways) == 1
+
+
+def test_an_attack_that_learnt_from_an_event_is_a_model_file_again(tmp_path):
+    """It kept the nodes of the question it was asked, which no reader knows."""
+    for tests in (
+        [{"target": "exposed>=2", "hits": 3, "trials": 40}],
+        [{"target": "risk", "given": {"exposed": ">=1"}, "hits": 3, "trials": 40}],
+    ):
+        found = rb.learn("family-search", tests)
+        assert {*found.attack.nodes} == {*rb.load("family-search").nodes}
+        path = tmp_path / "learnt.yaml"
+        rb.save(found.attack, path)
+        assert rb.load(path) == found.attack
+    known = {"target": "risk", "given": {"known": ">=1"}, "hits": 3, "trials": 40}
+    insider = rb.learn("insider-decides", [known]).attack
+    told = rb.decide("insider-decides", "identified=yes and not aim=money").attack
+    for attack in (insider, told):
+        assert {*attack.nodes} <= {*rb.load("insider-decides").nodes}
+        rb.save(attack, tmp_path / "decided.yaml")
+        assert rb.load(tmp_path / "decided.yaml") == attack
+    risk = rb.ask(told, "identified=yes and not aim=money")
+    assert float(risk) == pytest.approx(
+        float(rb.ask("insider-decides", "identified=yes and not aim=money")), abs=1e-15
+    )
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(3, 40), (1, 2), (9, 9)])
+def test_what_is_kept_says_where_it_answers_otherwise_than_was_told(hits, trials, tmp_path):
+    """The mean of the answers is not the answer at the means: both numbers, by rationals."""
+    found = rb.learn(rb.loads(PAIR), [{"target": "risk", "hits": hits, "trials": trials}])
+    (p, q), chance, _ = by_rationals(hits, trials, more=((1, 0), (0, 1)))
+    (seen,) = found.tests
+    assert seen.after == pytest.approx(float(chance), abs=1e-12)
+    at_means = float(p * q + (1 - p) * p)
+    assert seen.saved == pytest.approx(at_means, abs=1e-12)
+    path = tmp_path / "kept.yaml"
+    rb.save(found.attack, path)
+    assert float(rb.ask(str(path), "risk")) == pytest.approx(at_means, abs=1e-12)
+    numbers = f"{float(chance):.4g}", f"{at_means:.4g}"
+    assert numbers[0] != numbers[1]
+    for words in (str(found), rb.load(path).story):
+        assert all(number in words for number in numbers), words
+    again = rb.learn(str(path), [{"target": "risk", "hits": 1, "trials": 7}])
+    assert again.attack.story.count("Learnt of") == 1
+    assert "risk: 1 of 7" in again.attack.story
+    assert found.to_dict()["tests"][0]["saved"] == seen.saved
+
+
+def test_where_what_is_kept_answers_what_was_told_nothing_is_said():
+    found = rb.learn(rb.loads(SINGLE.format(spec="value: 0.5, source: assumption")),
+                     [{"target": "risk", "hits": 3, "trials": 40}])  # fmt: skip
+    (seen,) = found.tests
+    assert seen.saved == pytest.approx(seen.after, abs=1e-12)
+    assert not seen.differs
+    assert "Learnt of" not in found.attack.story
+    assert "one attempt" not in str(found)
+
+
+@pytest.mark.parametrize("size", ["1.0e+10", "10000000000"])  # a fraction, and a whole number
+def test_a_law_of_huge_shapes_is_learnt_from_as_from_any_other(size):
+    spec = f"value: 0.5, source: assumption, prior: {{kind: beta, a: {size}, b: {size}}}"
+    attack = rb.loads(SINGLE.format(spec=spec))
+    found = rb.learn(attack, [{"target": "risk", "hits": 3, "trials": 40}])
+    law = stats.beta(1e10 + 3, 1e10 + 37)
+    assert found["p"].mean == pytest.approx(law.mean(), abs=1e-14)
+    assert found["p"].sd == pytest.approx(law.std(), rel=1e-4)
+    assert found["p"].low == pytest.approx(law.ppf(0.025), abs=0.01 * law.std())
+
+
+@pytest.mark.parametrize("shapes", ["a: 1.0e+15, b: 1.0e+14", "a: 1.0e+200, b: 1.0e+200"])
+def test_a_law_without_digits_is_refused_at_once(shapes):
+    """It was cut into ever smaller pieces, all of them noise, for minutes."""
+    spec = f"value: 0.5, source: assumption, prior: {{kind: beta, {shapes}}}"
+    attack = rb.loads(SINGLE.format(spec=spec))
+    tests = [{"target": "risk", "hits": 3, "trials": 40}]
+    for ask in (rb.uncertainty, rb.sobol, lambda *of: rb.learn(of[0], tests)):
+        with pytest.raises(rb.UsageError, match=r"p: its beta prior .* too narrow for the digits"):
+            ask(attack, "risk")

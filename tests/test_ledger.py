@@ -74,6 +74,27 @@ def test_another_question_of_the_same_table_is_not_answered_with_the_first_ones_
 
 
 @pytest.mark.wide
+def test_a_table_ten_or_more_people_apart_is_let_out_with_a_word(tmp_path):
+    """A reader of both pages narrows 462 of 1,604 marks of the smaller table."""
+    from benchmarks.attacker_ledger import ten_or_more  # which has its kinds of report from here
+
+    many, bad = ten_or_more(10, most=11)
+    assert 0 < bad < many
+    first, ledger = rows(150), tmp_path / "releases.json"
+
+    def report(records):
+        path = tmp_path / f"{len(records)}.json"
+        rb.leak.assess(assessed(records).table, leaked=20).report(path, ledger=ledger)
+        return json.loads(path.read_text())["measures"]["people"]["at_least"]
+
+    assert report(first) == 150
+    with pytest.warns(ReidbnWarning, match="17 people apart from one in the ledger: each"):
+        assert report(first[17:]) == 130
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert report(rows(200, seed=8)) == 200  # of other people
+
+
 def test_tables_one_to_nine_people_apart_print_the_same_bytes(tmp_path):
     first, ledger = rows(260), tmp_path / "releases.json"
     before = assessed(first)

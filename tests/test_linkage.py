@@ -414,6 +414,26 @@ def test_a_difference_that_drawing_makes_is_told_as_no_change():
     assert "drawing" not in exact.compare(exact)
 
 
+def test_what_is_not_unusual_of_anybody_is_left_out_and_no_feature_is_called_unknown():
+    """a has no common content, b one that five of eight have."""
+    cells = {"a": [*range(8)], "b": ["x"] * 5 + ["y", None, None], "c": [None] * 6 + [1, 2]}
+    features = {"feature": ["a", "b", "c"], "tags": ["friend", "friend", ""]}
+    sparse = rb.read_sparse(cells, features=features)
+    for asked in ({"known": "a"}, {"known": ["b", "a"]}, {"known": {"a": 0.5}},
+                  {"weights": {"a": 2.0}}):  # fmt: skip
+        with pytest.raises(rb.UsageError, match="leaves a out: it has no content so common"):
+            rb.linkage(sparse, match="modal", **asked)
+    with pytest.raises(rb.UsageError, match='no feature, tag, section or category "z"'):
+        rb.linkage(sparse, match="modal", known="z")
+    told = rb.linkage(sparse, match="modal", known="friend", facts=[1])
+    assert told.held.tolist() == [0, 0, 0, 0, 0, 1, 1, 1]  # of b whoever has not the commonest
+    assert any("matches 2 of 3 features" in note for note in told.remarks())
+    everything = rb.linkage(sparse.select(["b", "c"]), match="modal", facts=[1])
+    assert not any("matches" in note for note in everything.remarks())
+    with pytest.raises(rb.UsageError, match="this table has noise"):
+        rb.linkage(sparse.noisy(0.2), match="modal")
+
+
 def test_rows_of_people_may_be_an_array():
     _, sparse, _ = random_table(3, people=20, features=9)
     some = rb.linkage(sparse, facts=[2], individuals=np.array([3, 7]))

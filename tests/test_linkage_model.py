@@ -1,11 +1,13 @@
 """The model linkage on sparse tables: its columns, its answers, and whether they happen."""
 
 import html
+import json
 import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,10 @@ from sparse_oracle import agrees, random_table
 
 import reidbn as rb
 from reidbn.attack import load_scenario
+from reidbn.attacks.linkage import Effort, SparsePeople
+from reidbn.errors import ReidbnWarning
 from reidbn.microdata import Bands
-from reidbn.theory import disagrees
+from reidbn.theory import disagrees, probability_interval
 
 BORN = "Personal: birth year"
 CONTRACT = """
@@ -231,6 +235,42 @@ def test_scenarios_of_little_and_of_much_and_of_attempts():
             assert one.range == (0, 1)
 
 
+@pytest.mark.wide
+def test_a_limit_is_kept_only_where_everybody_was_asked_and_draws_cannot_break_it(tmp_path):
+    _, sparse, _ = table(8, people=30, features=9)
+    few = SparsePeople.of(sparse, Effort(node_budget=0, draws=50))
+    drawn, counted = rb.assess("linkage", few), rb.assess("linkage", sparse)
+    some = rb.assess("linkage", sparse, individuals=[2, 5])
+
+    def told(result, limit, measure="overall"):
+        page = result.report(tmp_path / "r.md", threshold={measure: limit})
+        return page.read_text().split("**On what")[0]
+
+    near = told(drawn, drawn.risk().max() + 1e-3)
+    assert "the limit is not broken by what was found" in near
+    assert "drawn, and somebody's may be above" in near
+    assert "the limit is kept" in told(drawn, 0.999)
+    assert "the limit is kept" in told(counted, counted.risk().max() + 1e-3)
+    assert "not broken" not in told(drawn, drawn.risk().max() - 1e-3)
+    assert "Not everybody was asked about" in told(some, 0.999)
+    assert "the limit is not kept" in told(some, 0.001)
+    assert "oftener where wrong facts" in told(counted, 0.999, "wrong_person")
+    sure = rb.assess("linkage", sparse, set={"p_wrong": 0})
+    assert "the limit is kept" in told(sure, 0.999, "wrong_person")
+
+
+def test_the_mean_of_people_drawn_at_random_is_as_unsure_as_their_curves():
+    _, sparse, _ = table(8, people=40, features=9)
+    few = SparsePeople.of(sparse, Effort(node_budget=0, draws=50))
+    drawn = rb.assess("linkage", few, individuals=10, seed=1)
+    low, high = drawn.measures["overall"].interval
+    mean = probability_interval(drawn.risk(), 40, level=0.95)
+    (made,) = few.made.values()
+    off = np.sqrt((made["off"] ** 2).sum()) / 10
+    assert off > 0.01
+    assert (low, high) == pytest.approx((max(mean[0] - off, 0), min(mean[1] + off, 1)))
+
+
 def test_curves_of_ones_own_effort_and_of_an_own_model(tmp_path):
     _, sparse, _ = table(8, people=20, features=9)
     curve = rb.linkage(sparse, node_budget=10**6, facts=range(1, 21))
@@ -385,3 +425,35 @@ def test_assessments_that_read_other_draws_say_what_these_alone_may_do():
     assert less.within_drawing == [m for m in less.drawing if apart[m] <= less.drawing[m]]
     assert ("shows no change" in str(less)) == bool(less.within_drawing)
     assert less.to_dict()["drawing"] == less.drawing
+
+
+@pytest.mark.wide
+def test_of_two_assessments_made_apart_what_the_draws_make_is_told_of_other_draws_alone(
+    tmp_path, shell
+):
+    """From the same seed the same curves are read: a difference is the change's, however small."""
+    _, sparse, _ = random_table(5, people=30, features=9)
+
+    def made(seed, p_wrong):
+        people = SparsePeople.of(sparse, Effort(node_budget=0, draws=50, seed=seed))
+        return rb.assess("linkage", people, set={"p_wrong": p_wrong})
+
+    one, moved, anew = made(0, 0.1), made(0, 0.105), made(1, 0.105)
+    assert (moved.risk() <= one.risk()).all()
+    with pytest.warns(ReidbnWarning, match="p_wrong"):
+        assert "drawing" not in one.compare(moved)
+    assert rb.compare(one, moved).drawing == {}
+    off = rb.compare(one, anew).drawing
+    assert 0 < abs(anew.risk().mean() - one.risk().mean()) < off["overall"]
+    assert "another table" not in str(rb.compare(one, anew))
+    assert "draws from seed 0 beyond 0 steps a person -> 50 draws" in str(rb.compare(one, anew))
+    files = []
+    for number, result in enumerate((one, moved, anew)):
+        files.append(str(result.report(tmp_path / f"{number}.json", custodian=True)))
+    assert json.loads(Path(files[0]).read_text())["drawn"]["overall"]["off"] < off["overall"]
+    assert "drawing" not in shell("compare", *files[:2])[1]
+    told = shell("compare", files[0], files[2])[1]
+    assert "overall: the difference is within what drawing alone may make of it" in told
+    outside = [rb.linkage(sparse, facts=[2], node_budget=0, draws=50, seed=s) for s in (0, 1)]
+    out = [json.loads(r.report(tmp_path / "o.json").read_text()).get("drawn") for r in outside]
+    assert out == [None, None]  # of 30 people no mean is told

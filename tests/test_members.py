@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import reidbn as rb
@@ -112,9 +113,9 @@ def test_an_assumption_of_a_member_is_one_behind_the_answer():
     text = TOLD.replace("knows_town: $p_town", "knows_town: {rows: [{p: [0.8, 0.2]}], "
                         "source: assumption}")  # fmt: skip
     attack = rb.loads(text.replace("  p_town: {value: 0.2, source: assumption}\n", ""))
-    assert "known" in attack.assumptions
-    assert "known" in rb.attack.assumptions_behind(attack, ["named"])
-    assert "known" not in rb.attack.assumptions_behind(attack, ["knows_age"])
+    assert "knows_town" in attack.assumptions
+    assert "knows_town" in rb.attack.assumptions_behind(attack, ["named"])
+    assert "knows_town" not in rb.attack.assumptions_behind(attack, ["knows_age"])
 
 
 def test_rows_of_the_group_fill_the_members_that_say_nothing_in_python():
@@ -278,3 +279,40 @@ def test_a_member_that_leads_to_another_group_stays_with_its_own():
     attack = rb.loads(BESIDE)
     found = [float(rb.ask(attack, "risk", engine=e)) for e in ("exact", "enumeration")]
     assert found[0] == pytest.approx(found[1], abs=1e-14)
+
+
+def test_what_is_set_of_stories_that_a_scenario_puts_aside_is_said(tmp_path):
+    """`jigsaw has no parameter "age_linkedin"`, which it has."""
+    rng = np.random.default_rng(1)
+    table = {"age": rng.integers(20, 30, 40).astype(str), "sex": rng.choice([*"fm"], 40),
+             "town": rng.choice([*"abc"], 40)}  # fmt: skip
+    people = rb.read_table(pd.DataFrame(table), quasi_identifiers=[*table])
+    told = rb.assess("jigsaw", people, set={"age_linkedin": 0.2})
+    plain = rb.assess("jigsaw", people, scenario="worst-case")
+    for found in (
+        rb.what_if(told, scenario="worst-case"),
+        rb.assess("jigsaw", people, scenario="worst-case", set={"age_linkedin": 0.2}),
+    ):
+        assert found.risk().tolist() == plain.risk().tolist()
+        assert any("age_linkedin was set and has no say here" in note for note in found.notes)
+        assert not found.posed
+        assert rb.what_if(found, unknown="age").risk().mean() < found.risk().mean()
+        for varied in (
+            lambda of: rb.sweep(of, {"age_linkedin": [0.1, 0.2]}),
+            lambda of: rb.tornado(of, over={"age_linkedin": (0.1, 0.2)}),
+            lambda of: rb.solve(of, parameter="age_linkedin", target=0.5),
+        ):
+            with pytest.raises(rb.errors.UsageError, match="age_linkedin has no say here"):
+                varied(found)
+    assert len(rb.sweep(told, {"age_linkedin": [0.1, 0.2]})) == 2
+    grid = {"p_facebook": [0.1, 0.9]}
+    assert rb.sweep(told, "overall", grid).equals(rb.sweep(told, grid=grid))  # its summary's word
+    with pytest.raises(rb.errors.UsageError, match='no node "overal"'):
+        rb.sweep(told, "overal", grid)
+    with pytest.raises(rb.errors.UsageError, match='no parameter "age_linkedn"'):
+        rb.assess("jigsaw", people, scenario="worst-case", set={"age_linkedn": 0.2})
+    said = 'no parameter "p_age"; of what may be known, nothing can be varied.*known='
+    with pytest.raises(rb.errors.UsageError, match=said):  # sure facts are one member
+        rb.what_if(plain, set={"p_age": 0.5})
+    with pytest.raises(rb.errors.UsageError, match='did you mean "p_linkedin"'):
+        rb.what_if(plain, set={"p_linkdin": 0.5})

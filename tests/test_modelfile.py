@@ -97,7 +97,7 @@ def parameters(draw):
         low, high = sorted([draw(st.floats(0, value)), draw(st.floats(value, 1))])
         unit, cpd = "probability", rb.Probability(f"${name}")
     else:
-        numbers = st.integers(1, 10**15) | st.floats(0.5, 1e15)
+        numbers = st.integers(1, 10**15) | st.floats(1, 1e15)
         low, value, high = sorted(draw(st.tuples(numbers, numbers, numbers)))
         unit, cpd = draw(st.sampled_from(["people", "", "1", "no"])), rb.OneOver(f"${name}")
     prior = None
@@ -526,5 +526,62 @@ def test_a_long_story_with_a_character_that_is_escaped_is_read_back():
 @pytest.mark.parametrize("path", sorted(MODELS.rglob("*.yaml")), ids=lambda p: p.stem)
 def test_a_shipped_file_is_yaml_to_any_reader(path):
     """`story: Was it?}` stopped PyYAML in six models."""
-    yaml = pytest.importorskip("yaml")
+    yaml = pytest.importorskip("yaml", reason="PyYAML, another reader, is not here")
     assert yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zaphod Muster,1955-03-01,8771\nMuster Zwei,1961-01-01,8772\n",
+        '"Zaphod Muster","1955-03-01"\n',  # no YAML at all
+        "Zaphod: Muster: 8771\n",
+        "\tZaphod Muster\t8771\n",
+        "@Muster,1\n",
+        '[{"name": "Zaphod Muster", "born": "1955-03-01"}]',
+        '{"name": "Zaphod Muster", "Muster": {"a": 1}}',
+        '{"name": "Zaphod Muster", "nodes": 3}\n{"name": "Muster Zwei", "nodes": 8771}\n',
+        "name: Zaphod Muster\nborn: 1955-03-01\nnodes: 8771\n",
+    ],
+)
+def test_a_table_given_as_a_model_or_a_scenario_shows_nobodys_values(text, tmp_path):
+    table = tmp_path / "x.csv"
+    table.write_text(text, encoding="utf-8")
+    asked = (
+        lambda: rb.load(table),
+        lambda: rb.loads(text),
+        lambda: rb.ask(str(table), "identified=yes"),
+        lambda: rb.ask("breakfast", "identified=yes", scenario=str(table)),
+        lambda: rb.attack.load_scenario(table),
+        lambda: rb.attack.register(table),
+    )
+    for ask in asked:
+        with pytest.raises(rb.ReidbnError) as error:
+            ask()
+        told = str(error.value) + error.value.in_shell
+        assert not [x for x in ("Zaphod", "Muster", "1955", "8771", "Zwei") if x in told], told
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "said"),
+    [
+        ("0", "0", "alike is 0, which is no chance at all"),
+        ("0.5", "0.5", "alike is 0.5, which is no chance at all"),
+        ("5", "0", "warning: alike may be 0, which is no chance at all"),
+        ("2.5", "1", "warning: is 2.5 people, and the range is whole"),
+    ],
+)
+def test_a_guess_among_fewer_than_one_is_not_told_as_no_risk(value, low, said, tmp_path):
+    text = (rb.attack.models_folder() / "breakfast.yaml").read_text(encoding="utf-8")
+    text = text.replace("value: 5\n    range: [1, 40]", f"value: {value}\n    range: [{low}, 40]")
+    if "warning" in said:
+        assert [str(p) for p in rb.loads(text).warnings if said.split(": ")[1] in str(p)]
+    else:
+        with pytest.raises(rb.ModelError, match=said):
+            rb.loads(text)
+
+
+def test_a_source_that_says_guess_is_an_assumption():
+    text = (rb.attack.models_folder() / "breakfast.yaml").read_text(encoding="utf-8")
+    own = rb.loads(text.replace("source: assumption", "source: a guess of ours", 1))
+    assert own.assumptions == rb.load("breakfast").assumptions

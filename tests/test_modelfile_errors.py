@@ -282,3 +282,38 @@ def test_the_command_line_never_ends_in_a_traceback(path):
     result = run("check", path)
     assert result.exception is None
     assert result.return_value == 2
+
+
+def test_a_question_named_like_its_node_is_warned_of_where_the_two_answers_differ():
+    """`ask` told every state, `assess` took the question, and `tornado` refused the word."""
+    text = """
+schema_version: 1
+name: m
+nodes:
+  sells: {states: [leave, keep, sell], rows: [{p: [0.5, 0.25, 0.25]}], source: assumption}
+  caught: {cpd: {kind: probability, p: 0.5}, source: assumption}
+questions: {sells: {target: sells=sell}, caught: {target: caught=yes}}
+"""
+    warned = [p for p in rb.attack.loads(text).warnings if p.where[0] == "questions"]
+    assert [p.where for p in warned] == [("questions", "sells")]
+    assert "assess with sells=sell" in warned[0].message
+    caught = rb.attack.loads(text.replace("caught=yes", "caught=no")).warnings
+    assert ("questions", "caught") in [p.where for p in caught]
+
+
+def test_what_can_come_out_is_told_beside_all_states_and_weights_with_what_they_are_of():
+    text = """
+schema_version: 1
+name: m
+nodes:
+  a: {cpd: {kind: probability, p: 0.5}, source: assumption}
+  b: {cpd: {kind: probability, p: 0.5}, source: assumption}
+  c: {cpd: {kind: probability, p: 0.5}, source: assumption}
+  n: {parents: [a, b, c], states: 0..2, cpd: {kind: count}}
+questions: {risk: {target: a=yes}}
+"""
+    with pytest.raises(rb.ModelError, match="3 can come out, which is none of the states 0, 1, 2;"):
+        rb.attack.loads(text)
+    ranked = text.replace("{kind: count}", "{kind: ranked, weights: [1], sd: 0.1}")
+    with pytest.raises(rb.ModelError, match=r"weights: is a list; .*\(parent: weight; below 0"):
+        rb.attack.loads(ranked)

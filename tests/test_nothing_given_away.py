@@ -290,7 +290,7 @@ def test_groups_of_people_add_up_and_none_is_small(result, page):
 def test_a_prosecutors_mean_does_not_count_the_unique():
     """2,110 unique or 2,111: the mean of a yes and no was their count."""
     three, four = (np.array([1.0] * u + [0.0] * (400 - u)) for u in (3, 4))
-    assert OUT.mean_in_words(three) == OUT.mean_in_words(four) == "0 to 0.025"
+    assert OUT.mean_in_words(three) == OUT.mean_in_words(four) == "0 to 0.25"
     many = {OUT.mean_in_words(np.array([1.0] * u + [0.0] * (4_200 - u))) for u in range(2110, 2120)}
     assert len(many) == 1
     assert OUT.counted(2110) == OUT.counted(2119) == "2,110"
@@ -513,7 +513,7 @@ def test_a_told_mean_holds_the_mean_and_never_stands_below_that_of_a_safer_relea
     low, high = OUT.mean_ends(risk)
     assert low <= risk.mean() * (1 + 1e-2)  # three digits
     assert risk.mean() <= high * (1 + 1e-2)
-    assert high - low <= 0.12 * risk.mean() + 35 / n
+    assert high - low <= 1.02 * (max(100, n / 20) + 10) / (n - 9)  # of no class: a step
     safer = OUT.mean_ends(risk * rng.random(n))
     assert safer[0] <= low
     assert safer[1] <= high

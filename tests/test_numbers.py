@@ -204,7 +204,7 @@ def test_what_cannot_be_proved_warns_and_is_refused_where_it_leaves_its_range():
     bar = rb.tornado(attack, "risk")["p"]
     assert bar.high == pytest.approx(0.75)
     assert "range ends at 0.75" in bar.notes[0]
-    with pytest.raises(rb.UsageError, match="cannot be shown to keep its range"):
+    with pytest.raises(rb.UsageError, match=r"is [0-9.]+, which is no probability"):
         rb.uncertainty(attack, "risk", over=["p", "q"], draws=10)
 
 
@@ -222,7 +222,7 @@ def test_a_number_that_leaves_its_range_in_the_middle_is_found():
     assert bar.highest == pytest.approx(0.25, abs=1e-6)
     assert "range ends at" in bar.notes[0]
     for over in (["p"], ["p", "q"]):
-        with pytest.raises(rb.errors.UsageError, match="cannot be shown to keep its range"):
+        with pytest.raises(rb.errors.UsageError, match=r"is 1[0-9.]+, which is no probability"):
             rb.whatif.uncertainty(attack, "both=yes", over=over, draws=10)
     assert rb.whatif.uncertainty(attack, "both=yes", over={"p": (0.1, 0.3)}, draws=10)
     with pytest.raises(rb.ModelError, match=r"n = .* is 1\.025, which is no probability at p=0\.5"):
@@ -568,3 +568,21 @@ questions: {{risk: {{target: hit=yes}}}}
     found = rb.whatif.uncertainty(attack, "risk", over={"other": None}, draws=200)
     both = 0.37 + 0.63 * voter * 0.5
     assert found.mean == pytest.approx(both * 0.5, rel=1e-9)
+
+
+def test_no_range_of_a_derived_number_ends_at_minus_nought():
+    attack = rb.attack.loads("""
+schema_version: 1
+name: m
+parameters:
+  fine: {value: 0, range: [0, 100], unit: euro, source: assumption}
+  p: {value: 0.5, source: assumption}
+numbers: {loss: "-fine", less: "p / (2 - loss)"}
+nodes:
+  a: {cpd: {kind: probability, p: $less}, source: assumption}
+questions: {risk: {target: a=yes}}
+""")
+    bar = next(b for b in rb.tornado(attack).bars if b.parameter == "loss")
+    assert (bar.low, bar.high, bar.value) == (-100, 0, 0)
+    assert "-0.0" not in str((bar.low, bar.high, bar.value))
+    assert "-100..0:" in str(rb.tornado(attack))

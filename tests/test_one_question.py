@@ -55,6 +55,7 @@ SAME = [
     ({"age": EACH, "sex": 1}, {"sex": [1] * PEOPLE, "age": pd.Series(EACH)}),
     (None, {"age": 1, "sex": 1, "race": 1}),
     ("worst-case", None),
+    ("worst-case", {"age": 1, "sex": 1, "race": 1}),
 ]  # fmt: skip
 OTHER = [
     ({"g": (["age", "sex"], 0.5), "race": 1}, {"age": 0.5, "sex": 0.5, "race": 1}),

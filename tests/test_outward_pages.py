@@ -55,8 +55,8 @@ def test_who_is_protected_is_told_by_those_who_are_not():
 
 def test_what_columns_single_out_is_told_from_below_alone():
     """Their union is told too: with 20 singled out and under ten by one, the other had 11."""
-    frame = {"a": [f"a{i}" for i in range(25)] + ["a"] * 100,
-             "b": ["b"] * 60 + ["c"] * 65}  # fmt: skip
+    frame = {"a": [f"a{i}" for i in range(25)] + ["other"] * 100,
+             "b": ["x"] * 60 + ["y"] * 65}  # fmt: skip
     found = rb.suda(rb.read_table(frame, quasi_identifiers=["a", "b"]))
     columns = found._sections(OUT)[1].shown[0].rows
     assert [row[1] for row in columns] == ["at least 20", "not told"]

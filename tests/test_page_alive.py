@@ -395,6 +395,34 @@ def test_a_line_that_somebody_sent_is_taken_whole_or_what_is_left_out_is_said(tm
 
 @pytest.mark.slow
 @needs_browser
+def test_the_address_of_a_page_is_of_that_page_alone(tmp_path):
+    """One of breakfast was opened by any page with a parameter of that name, without a word."""
+    body = """
+      const state = () => told.push([at.reidbn.link(),
+        [...paper.querySelectorAll(".warn")].map(w => w.textContent).join(""),
+        paper.querySelector("#own [role=status]").textContent]);
+      const put = text => { $("pasted").value = text; press("Open it"); state(); };
+      const go = async text => { at.location.hash = text; await wait(60); state(); };
+      const own = at.reidbn.held.print;
+      put("file:///other.html#page=000000000000&set.alike=9");
+      put("file:///own.html#page=" + own + "&set.alike=9&see.overheard=yes");
+      await go("page=000000000000&set.alike=20&predict=yes");
+      await go("page=" + own + "&set.alike=20");
+      await go("set.alike=3");
+    """
+    found = use("breakfast", body, tmp_path)
+    other = "the line is of another page (000000000000), and this page is “Breakfast, overheard”"
+    assert found[0][0] == ""
+    assert other in found[0][2]
+    assert found[1][0] == "set.alike=9&see.overheard=yes"
+    assert found[2][0] == ""
+    assert other in found[2][1]
+    assert found[3][:2] == ["set.alike=20", ""]
+    assert found[4][:2] == ["set.alike=3", ""]
+
+
+@pytest.mark.slow
+@needs_browser
 def test_start_again_is_as_the_page_was_opened(tmp_path):
     body = """
       const asked = paper.querySelector("select");

@@ -134,6 +134,17 @@ def test_a_link_that_is_put_there_while_the_page_keeps_its_own_is_opened(browser
     assert "see.overheard=yes" in link
 
 
+def test_the_address_says_of_which_page_its_setting_is(browser, pages):
+    browser.open(pages["breakfast"])
+    there = browser.say("""new Promise(done => {
+      location.hash = "set.alike=9";
+      setTimeout(() => document.querySelector("input[type=range]").dispatchEvent(
+        new Event("input")), 100);
+      setTimeout(() => done([location.hash, reidbn.held.print]), 600);
+    })""")
+    assert there[0].startswith(f"#page={there[1]}&set.")
+
+
 @pytest.mark.parametrize("name", ["breakfast", "insider-decides", "people"])
 def test_a_page_is_printed_on_one_sheet(name, browser, pages, tmp_path):
     browser.open(pages[name])

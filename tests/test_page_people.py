@@ -459,3 +459,20 @@ def test_the_error_of_a_page_is_told_in_steps_of_ten_people(people, step):
     told = sorted({up(e, people) for e in np.linspace(0, 1, 20_001)})
     assert all(b - a >= step - 1e-9 for a, b in zip([0.0, *told[:-2]], told[:-1], strict=True))
     assert all(up(e, people) >= e for e in np.linspace(0, 1, 999))
+
+
+def test_a_page_says_which_columns_it_is_of_and_which_nobody_looked_at(tmp_path):
+    """A member of a committee took it for the file that was asked for."""
+    frame = rb.datasets.synthetic_patients(600, seed=4)
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    people = people.generalise({"age": 1}, hierarchies={"age": rb.Bands(20)})
+    result = rb.assess("adversary-routes", people, population=6_900_000)
+    text = result.page(tmp_path / "p.html", custodian=True).read_text(encoding="utf-8")
+    assert "Looked at in the table: age (made coarser, level 1 of its hierarchy), sex." in text
+    gone = text.partition("no number here is of a file that has them, too: ")[2].partition(".")[0]
+    assert {*gone.split(", ")} == {*frame.columns} - {"age", "sex"}
+    whole = rb.read_table(frame[["age", "sex"]], quasi_identifiers=["age", "sex"])
+    result = rb.assess("adversary-routes", whole, population=6_900_000)
+    text = result.page(tmp_path / "w.html", custodian=True).read_text(encoding="utf-8")
+    assert "Looked at in the table: age, sex." in text
+    assert "no number here is of a file" not in text

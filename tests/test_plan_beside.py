@@ -95,7 +95,7 @@ def test_a_name_that_tells_of_small_classes_stays_in_the_house(tmp_path):
     people = rb.read_table({"ward": ward, "sex": sex}, quasi_identifiers=["ward", "sex"])
     result = rb.assess("adversary-routes", people, population=50_000)
     own = result.report(tmp_path / "own.md", threshold="0.09", custodian=True).read_text()
-    assert "sex dropped" in own
+    assert "ward dropped" in own  # either column loses one half
     assert "dropped | passes" not in result.report(tmp_path / "r.md", threshold="0.09").read_text()
 
 

@@ -171,3 +171,40 @@ def test_outwards_people_left_out_are_told_as_from_so_many_to_so_many(few, said,
     plan = rb.recommend(people, target="k=5", suppress_at_most=0.05)
     assert plan.best.suppressed == few
     assert f"{said} left out" in plan.report(tmp_path / "p.md").read_text()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_of_which_nobody_is_left_are_named_whatever_else_a_column_loses(seed, tmp_path):
+    """Counted by pandas, at every level; and named though another group loses more."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({
+        "race": ["White"] * 500 + ["Black"] * 90 + ["Other"] * 3 + ["None"] * 2,
+        "nights": rng.integers(1, 4, 595),
+    })  # fmt: skip
+    rows.loc[500:540, "nights"] = np.arange(41) * 3 + 30  # many of one group are alone, too
+    people = rb.read_table(rows, quasi_identifiers=["race", "nights"],
+                           hierarchies={"nights": rb.Bands(10)})  # fmt: skip
+    plan = rb.recommend(people, target="k=4", suppress_at_most=0.2, keep=["race", "nights"])
+    assert plan.best.suppressed
+    own = plan.apply().rows_read
+    out = ~np.isin(np.arange(len(rows)), own)
+    each = {"race": [rows.race], "nights": [rows.nights, rows.nights // 10 * 10]}
+    whole = set()
+    for name, levels in each.items():
+        covered = pd.Series(False, index=rows.index)
+        for values in reversed(levels):
+            coarse = len(levels) > 1 and values is levels[-1]
+            for value, who in values.groupby(values).groups.items():
+                if len(who) > 1 and out[who].all() and not covered[who].all():
+                    label = f"{value}-{value + 9}" if coarse else str(value)
+                    whole.add(f"{name} {label} ({len(who)} people)")
+                    covered[who] = True
+    said = plan.report(tmp_path / "own.md", custodian=True).read_text()
+    said = [line for line in said.splitlines() if "nobody is left of " in line]
+    assert said[-1].startswith("nobody is left of ")
+    named = said[-1].removeprefix("nobody is left of ").split(" and ")
+    told = set(named[0].split(", "))
+    assert told <= whole
+    assert len(told) == min(5, len(whole))
+    assert len(named) == 1 or named[1].startswith(f"{len(whole) - 5} other group")
+    assert {"race Other (3 people)", "race None (2 people)"} <= whole

@@ -24,12 +24,12 @@ def released(frame, levels):
 
 
 def guess(rows, secret, kept):
-    """The largest share of one secret among people who are written alike."""
+    """The largest share of one secret among people who are written alike and have one."""
     alike = {}
     for row, own, here in zip(rows, secret, kept, strict=True):
-        if here:
+        if here and isinstance(own, str | int):
             alike.setdefault(row, []).append(own)
-    return max(max(own.count(v) for v in own) / len(own) for own in alike.values())
+    return max((max(own.count(v) for v in own) / len(own) for own in alike.values()), default=0)
 
 
 def fewest_alike(rows, kept):
@@ -102,8 +102,54 @@ def test_who_would_have_to_go_is_a_choice_and_no_proof_is_claimed():
         rb.recommend(people, target={"x": "best guess <= 0.5"})
     blank = rb.read_table(frame.assign(d=[None, *frame.d[1:]]), quasi_identifiers=["x"],
                           sensitive=["d"])  # fmt: skip
-    with pytest.raises(rb.errors.UsageError, match="missing for some people"):
-        rb.recommend(blank, target={"d": "best guess <= 0.5"})
+    with pytest.raises(rb.errors.UsageError, match="a mean PPP is of people who have one"):
+        rb.recommend(blank, target={"d": "mean PPP >= 0.5"})
+    nobody = rb.read_table({"x": [1, 2], "d": ["*", "*"]}, quasi_identifiers="x", sensitive="d")
+    with pytest.raises(rb.errors.UsageError, match="missing for everybody"):
+        rb.recommend(nobody, target={"d": "best guess <= 0.5"})
+    with pytest.raises(rb.errors.UsageError, match="if_missing= is about a secret"):
+        rb.recommend(people, target="k=2", if_missing="value")
+
+
+@pytest.mark.parametrize("if_missing", ["left-out", "value"])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=[pytest.mark.wide] * (s > 5)) for s in range(30)]
+)
+def test_who_has_no_secret_is_nobodys_peer_or_has_one_more_value(seed, if_missing):
+    rng = np.random.default_rng([seed, 7])
+    n, share = int(rng.integers(6, 10)), (0.0, 0.25, 0.4)[seed % 3]
+    gap, limit = (None, "*")[seed % 2], float(rng.choice([0.5, 0.6, 0.75]))
+    frame = pd.DataFrame({"age": rng.integers(0, 8, n), "zip": rng.integers(0, 6, n),
+                          "d": rng.choice(["x", "y", "z"], n)})  # fmt: skip
+    there = rng.random(n) < 0.7
+    there[0] = True
+    frame["d"] = frame["d"].where(there, gap)
+    people = rb.read_table(frame, quasi_identifiers=[*WIDTHS], sensitive=["d"])
+    counted = frame.assign(d=frame["d"].where(there, None if if_missing == "left-out" else "gap"))
+    budget = int(share * n + 1e-9)
+    plan, said = None, ""
+    try:
+        plan = rb.recommend(people, target=[{"d": f"best guess <= {limit}"}, "k=2"],
+                            hierarchies={"age": rb.Bands(2, 4), "zip": rb.Bands(3)},
+                            suppress_at_most=share, if_missing=if_missing)  # fmt: skip
+    except rb.errors.DataError as problem:
+        said = str(problem)
+    if plan is None:
+        assert np.isinf(least(counted, limit, 2, budget, lambda *_: 0.0)) or "was found" in said
+        return
+    best = least(counted, limit, 2, budget, plan._table.ways.loss)
+    assert plan.best.loss - plan.certificate.gap - 1e-12 <= best <= plan.best.loss + 1e-12
+    if plan.certificate.is_proved:
+        assert plan.best.loss == pytest.approx(best, abs=1e-12)
+    after = plan.apply()
+    if if_missing == "value" or there[after.rows_read].any():
+        fresh = rb.disclosure(after, sensitive="d", if_missing=if_missing).readings().alpha
+        assert fresh <= limit + 1e-12
+        assert next(iter(plan.best.after.values())) == pytest.approx(fresh)
+    before = rb.disclosure(people, sensitive="d", if_missing=if_missing).readings().alpha
+    assert next(iter(plan.best.before.values())) == pytest.approx(before)
+    is_said = any("nobody's peers" in note for note in plan.notes)
+    assert is_said == (if_missing == "left-out" and not there.all())
 
 
 def test_the_command_takes_a_limit_on_a_secret_and_says_how_to_name_one(shell):

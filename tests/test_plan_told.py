@@ -1,9 +1,11 @@
 """What a plan says of its numbers: bounds, tied policies, quantiles, reasons, and ties of loss."""
 
+import json
 from fractions import Fraction
 from math import ceil
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import reidbn as rb
@@ -136,12 +138,14 @@ def test_options_beside_a_release_are_told_of_the_policy_they_are_judged_by(
 ):
     """Under y, which is taken, the highest is 1/3; under x, which is worth as much, 17/30."""
     plan = warned(rb.recommend, nine, decider, known="worst-case", target={"overall": 0.57})
-    options, own = warned(plan.options), {"threshold": {"overall": 0.5}}
+    options, own = plan.options(), {"threshold": {"overall": 0.5}}  # without b it is the same
     told = rb.report.risk_utility(options, **own).table.iloc[0]
     plan.result.keep_crosscheck(draws=1_000, subjects=2)
     report = {"options": options, "custodian": True}
     path = warned(plan.result.report, tmp_path / "r.md", **report, **own)
-    assert options["the table as it was"].risk().max() == pytest.approx(1 / 3)
+    before = options["the table as it was"]
+    assert before.taken["overall"].max() == pytest.approx(1 / 3)
+    assert before.risk().max() == pytest.approx(17 / 30)
     assert [told.highest, told["mean"]] == pytest.approx([17 / 30] * 2)
     assert not told.passes
     part = path.read_text().partition("Options compared")[2].partition("\n#")[0]
@@ -206,3 +210,36 @@ def test_nobody_more_is_left_out_for_a_finer_way_that_loses_the_same():
     people = rb.read_table(table, quasi_identifiers=["a", "b"])
     plan = rb.recommend(people, target="k=5", loss=one, suppress_at_most=0.1)
     assert (plan.best.dropped, plan.best.suppressed) == (("a",), 0)
+
+
+def test_options_and_intervals_are_of_releases_that_differ(tmp_path):
+    """A column of one value is the same kept and dropped, and was offered as another way;
+    the intervals are those of the custodian's copy of a report of either table.
+    """
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(20, 28, 400), "sex": rng.choice(["m", "f"], 400),
+                          "land": ["x"] * 400})  # fmt: skip
+    people = rb.read_table(frame, quasi_identifiers=list(frame))
+    about = {"known": dict.fromkeys(frame, 0.9), "population": 8_000}
+    plan = rb.recommend(people, "adversary-routes", target={"overall": "mean <= 0.015"},
+                        hierarchies={"age": "bands:2,4,20,40"}, **about)  # fmt: skip
+
+    def written(table):
+        codes = table.table[:, :3].T
+        return tuple(tuple(pd.factorize(column)[0].tolist()) for column in codes)
+
+    every = [written(plan._table.released(one.node, ~one.left_out)) for one in plan.kept]
+    assert len({*every}) < len(every)
+    options = [written(one.table) for one in plan.options(9).values()]
+    assert len(options) == len({*options})
+    assert {*options} == {written(people)} | {*every} - {written(plan.apply())}
+    rows = plan.intervals.set_index("measure")
+    assert {"overall", "journalist_match"} <= set(rows.index)
+    for when, table in (("before", people), ("after", plan.apply())):
+        path = tmp_path / f"{when}.json"
+        rb.assess("adversary-routes", table, **about).report(path, custodian=True)
+        told = json.loads(path.read_text())["measures"]
+        for name, row in rows.iterrows():
+            found = [row[f"low_{when}"], row[f"high_{when}"]]
+            assert found == pytest.approx(told[name]["interval"], abs=1e-12)
+            assert row[f"mean_{when}"] == pytest.approx(told[name]["value"], abs=1e-12)

@@ -104,3 +104,21 @@ def test_decimals_and_days_of_a_parquet_file_stay_what_they_are(tmp_path):
     assert [str(t).split("(")[0] for t in found.types] == ["INTEGER", "DECIMAL", "DATE", "BIGINT"]
     lines = plan.write(tmp_path / "out.csv").read_text().splitlines()
     assert lines[1] == "0,0.10,2020-02-01,"
+
+
+def test_the_table_itself_is_never_written_over(tmp_path):
+    """It lost the rows that were left out, the ids and the dates without a word."""
+    path = tmp_path / "p.csv"
+    pd.DataFrame({"age": [*range(20), *range(20)], "sex": list("ab") * 20}).to_csv(path)
+    people = rb.read_table(path, quasi_identifiers=["age", "sex"])
+    plan = rb.recommend(people, target="k=2", hierarchies={"age": "bands:5,10"})
+    before = path.read_bytes()
+    link = tmp_path / "link.csv"
+    link.symlink_to(path)
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(before)
+    for where, source in ((path, None), (link, None), (path, copy), (copy, copy)):
+        with pytest.raises(rb.UsageError, match="is the table itself, which would be lost"):
+            plan.write(where, source)
+    assert path.read_bytes() == copy.read_bytes() == before
+    assert plan.write(tmp_path / "new.csv").is_file()

@@ -21,11 +21,24 @@ MADE = {
     "land": (RNG.choice(["France", "Peru", "Chad", "Iran", "south korea"], N),
              lambda v, up: up[2] == {"F": "Europe", "P": "Americas", "C": "Africa"}.get(
                  v[0], "Asia")),
+    "zip_code": (RNG.integers(10_000, 99_999, N),
+                 lambda v, up: up[1:4] == [f"{str(v)[:kept]}*" for kept in (4, 3, 2)]),
+    "plz": (RNG.integers(1_000, 99_999, N),  # 01067 was read as 1067
+            lambda v, up: up[2] == f"{int(v) // 100 * 100}-{int(v) // 100 * 100 + 99}"),
     "income": (np.round(RNG.lognormal(10, 1, N)), lambda v, up: up[1] != up[0]),
     "weight": (np.round(RNG.normal(70, 12, N), 1), lambda v, up: up[1].startswith("[")),
     "town": (np.repeat(list("abcdefgh"), [160, 118, 76, 21, 11, 9, 4, 1]),
              lambda v, up: ((up[1] == "other") == (v in "fgh"))  # fewer than 10 people
              and (up[2] == "other (level 2)") == (v in "efgh")),  # fewer than 20, which is 5 %
+    "group": (np.repeat(["<10", "10-19", "20-29", "30-39", "40-49", "50-59", "60+"],
+                        [1, 70, 80, 90, 80, 78, 1]),  # the rare ones are far apart
+              lambda v, up: up[1] == {"<10": "<=19", "10-19": "<=19", "20-29": "20-39",
+                                      "30-39": "20-39"}.get(v, "40+")),
+    "risen": (np.repeat(["[0, 2.5)", "[2.5, 5)", "[5, 7.5)", "7.5+"], 100),
+              lambda v, up: up[1] == ("5+" if "7.5" in v else "[0, 2.5) to [2.5, 5)")),
+    "capped": (np.array([str(a) for a in RNG.integers(18, 85, N - 2)] + ["85+", "<18"]),
+               lambda v, up: up[1] == (v if v in ("<18", "85+") else
+                                       f"[{max(int(v) // 5 * 5, 18)}, {int(v) // 5 * 5 + 5})")),
 }  # fmt: skip
 
 
@@ -319,3 +332,9 @@ def test_what_each_level_leaves_is_said(shell, tmp_path):
     assert code == 0
     assert "proposed for day: 36 values; level 1 leaves 12 (2025-01-03 -> 2025-01), " \
            "level 2 none" in said  # fmt: skip
+
+
+def test_bands_that_overlap_are_not_proposed_as_rare_words():
+    values = np.repeat(["0-15", "10-20", "20-30", "30-40"], [1, 1, 90, 90])
+    people = rb.read_table(pd.DataFrame({"age": values}), quasi_identifiers=["age"])
+    assert rb.microdata.propose_hierarchies(people) == {}

@@ -102,7 +102,7 @@ def test_a_group_that_lies_in_two_groups_is_refused():
 def test_a_group_of_itself_alone_and_uneven_branches_are_taken(tmp_path):
     assert rb.Tree({"World": [{"Europe": ["UK"]}, {"JP": ["JP"]}]}).up("UK", 1) == "Europe"
     with pytest.raises(UsageError, match='the group "World" has 1 value at level 1 and 2 in all'):
-        rb.Tree({"World": [{"Europe": ["UK"]}, "JP"]})  # who is "World" at level 1 is JP alone
+        rb.Ladder({"UK": ("Europe", "World"), "JP": ("World",)})  # at level 1 that is JP alone
     path = write(tmp_path, "UK;UK;Europe\nFR;FR;Europe\nMC;South;Europe\n")
     assert rb.read_hierarchy(path).up("FR", 1) == "FR"
     path = write(tmp_path, "NE;Midwest\nME;NE\n")

@@ -124,7 +124,7 @@ BAD = {
     "two of a name": (
         lambda d: (write(d, f"sex,sex\nF,{PRIVATE}\n"), {"quasi_identifiers": ["sex"]}),
         DataError,
-        "two columns have the same name: sex",
+        "two columns have the same name: columns 1 and 2",
     ),
     "two of a name in a frame": (
         lambda d: (
@@ -219,7 +219,7 @@ BAD = {
     "no header, a value twice": (
         lambda d: (write(d, f"50,{PRIVATE},{PRIVATE}\n1,1,1\n"), {"quasi_identifiers": ["50"]}),
         DataError,
-        "two columns have the same name; rename",
+        "two columns have the same name: columns 2 and 3",
     ),
     "identifiers alone": (
         lambda d: (PLAIN, {"identifiers": ["sex"]}),

@@ -484,3 +484,19 @@ def test_a_function_of_the_people_is_a_loss_of_its_own_scale(tmp_path):
         rb.recommend(people, target="k=2", loss="discernibility", importance={"age": 2})
     with pytest.raises(rb.errors.UsageError, match="did you mean"):
         rb.recommend(people, target="k=2", loss=rb.plans.Margins("agee"))
+
+
+def test_a_refusal_of_several_targets_names_them_all_and_what_each_is_at_the_highest_levels():
+    """It named the first one alone, which ways do keep."""
+    people = rb.read_table({"a": [1, 1, 1, 2, 2, 2], "s": list("xxxxxy")},
+                           quasi_identifiers="a", sensitive="s")  # fmt: skip
+    few = {"s": "best guess <= 40%"}
+    with pytest.raises(rb.errors.DataError) as refused:
+        rb.recommend(people, target=["k=3", few])
+    said = str(refused.value)
+    assert "no way to release keeps 3 or more alike and " in said
+    assert "together: at the highest levels" in said
+    assert "fewest alike is" not in said  # six are: that one is kept
+    assert "is 0.833" in said
+    with pytest.raises(rb.errors.DataError, match="keeps 7 or more alike: the table has 6 people"):
+        rb.recommend(people, target=["k=7", few])

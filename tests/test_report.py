@@ -363,3 +363,31 @@ def test_a_threshold_in_the_picture_has_the_name_of_the_rule():
             t.get_text() for one in first.shown if one.figure for t in one.figure.axes[0].texts
         ]
         assert f"0.05 {name}" in texts
+
+
+TWO_WAYS_IN = """
+schema_version: 1
+name: two-ways-in
+title: Two ways in
+story: Somebody gets in one way or the other, and asks for whoever is alone. Assumed all of it.
+parameters:
+  p_door: {value: 0.1, range: [0, 0.4], source: assumption, story: The door}
+  p_window: {value: 0.1, range: [0, 0.4], source: assumption, story: The window}
+numbers: {p_in: p_door + p_window}
+subject: {class_size: {per: known, unit: records, range: [1, 1000000000], story: alike}}
+groups: {known: {story: what is known, members: [age], probability: 1, source: assumption}}
+nodes:
+  inside: {story: got in, cpd: {kind: probability, p: $p_in}}
+  alone: {parents: [known], story: one record, cpd: {kind: unique, of: "@class_size"}}
+  found: {parents: [inside, alone], story: found, cpd: {kind: and}}
+questions: {overall: {target: found=yes}}
+"""
+
+
+def test_a_number_that_is_derived_may_move_the_risk_most(tmp_path):
+    (tmp_path / "two.yaml").write_text(TWO_WAYS_IN)
+    people = rb.read_table({"age": [1, 2, 3] * 20 + [4]}, quasi_identifiers=["age"])
+    result = rb.assess(tmp_path / "two.yaml", people)
+    result.report(tmp_path / "r.md", custodian=True)
+    text = (tmp_path / "r.md").read_text()
+    assert "moves it most is p_in (derived: p_door + p_window): at 0 the" in text

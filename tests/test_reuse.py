@@ -407,3 +407,44 @@ nodes: {end: {parents: [somebody], cpd: {kind: or}}}
 questions: {risk: {target: end=yes}}
 """)
     assert float(rb.ask(tmp_path / "whole.yaml", "risk")) == pytest.approx(1 - 0.9**3, abs=1e-15)
+
+
+def test_example_data_come_along_where_a_node_of_the_file_stands_for_an_axis(tmp_path):
+    """It has the same states, so that its data fit; a group may have other members."""
+    (tmp_path / "part.yaml").write_text("""\
+schema_version: 1
+name: part
+subject:
+  class_size: {per: known, unit: records}
+  rate: {per: has, unit: probability}
+groups:
+  known: {members: [knows_age], probability: 0.5, source: assumption}
+nodes:
+  has: {cpd: {kind: probability, p: 0.5}, source: assumption}
+  seen: {parents: [has], cpd: {kind: probability, p: "@rate"}}
+  right: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  named: {parents: [seen, right], cpd: {kind: and}}
+questions: {risk: {target: named=yes}}
+example: {class_size: [4, 2], rate: [0.2, 0.6]}
+""")
+    path = tmp_path / "whole.yaml"
+    path.write_text("""\
+schema_version: 1
+name: whole
+subject: {k: {per: mine, unit: records}}
+groups:
+  mine: {members: [knows_age, knows_sex], probability: 0.5, source: assumption}
+use:
+  - {model: part.yaml, as: one, with: {known: mine, class_size: "@k", has: owns}}
+nodes:
+  owns: {cpd: {kind: probability, p: 0.25}, source: assumption}
+questions: {risk: {target: one_named=yes}}
+example: {k: [8, 4, 2, 1]}
+""")
+    attack = rb.load(path)
+    assert {n: [*v] for n, v in attack.example.items()} == {
+        "k": [8, 4, 2, 1],
+        "one_rate": [0.2, 0.6],
+    }
+    by_hand = (0.75 * 0.2 + 0.25 * 0.6) * (1 / 8 + 1 / 4 + 1 / 2 + 1) / 4
+    assert float(rb.ask(attack, "risk")) == pytest.approx(by_hand, abs=1e-15)

@@ -92,3 +92,13 @@ def test_an_assessment_takes_rules(tmp_path, capsys):
     assert json.loads(out)["policy"] == {"attacks": "no"}
     code, out, err = run(*words, "--policy", "attacks=no", capsys=capsys)
     assert "Under a policy that was given: attacks=no." in out
+
+
+def test_a_table_given_as_a_policy_shows_nobodys_values(tmp_path, capsys):
+    table = tmp_path / "x.csv"
+    table.write_text("Zaphod Muster,1955-03-01\nMuster Zwei,8771\n", encoding="utf-8")
+    words = ("ask", "insider-decides", "caught=yes", "--policy", str(table))
+    code, out, err = run(*words, capsys=capsys)
+    assert code == 2
+    assert "it may be a table of people" in err
+    assert not [x for x in ("Zaphod", "Muster", "1955", "8771") if x in out + err]

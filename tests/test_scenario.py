@@ -151,8 +151,8 @@ HEAD = "schema_version: 1\nkind: scenario\nname: s\nstory: t\nsource: assumption
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is no mapping"),
-        ("- a", "is no mapping"),
+        ("", "is empty"),
+        ("- a", "is no scenario file"),
         ("schema_version: 1\nname: x\n", "kind"),
         ("schema_version: 1\nkind: scenario\nname: x\nknow: {}\n", 'did you mean "knows"'),
         ("schema_version: 1\nkind: scenario\nname: x\nset: {p_m: high}\n", "needed: a number"),

@@ -197,7 +197,7 @@ def test_some_people_alone():
         ({"a": [1, 2]}, {"features": {"name": ["a"]}}, 'needs a column "feature"'),
         ({"a": [1, 2]}, {"features": {"feature": ["b"]}}, 'names "b"'),
         ({"a": [1, 2]}, {"features": {"feature": ["a"], "kind": ["nubmer"]}}, '"number"'),
-        ({"a": ["x", "7"]}, {"features": {"feature": ["a"], "kind": ["number"]}}, "2 distinct val"),
+        ({"a": ["x", "7"]}, {"features": {"feature": ["a"], "kind": ["number"]}}, "1 distinct val"),
         ({"a": [1, 2]}, {"features": {"feature": ["a", "a"]}}, '"a" twice'),
         ({"a": [1, 2], "i": ["p", "p"]}, {"subject_id": "i"}, "repeats in 1 row"),
         ({"a": [1, 2], "i": ["p", None]}, {"subject_id": "i"}, "1 row has no subject"),
@@ -222,3 +222,24 @@ def test_a_real_sparse_table_is_read(real_data):
     assert (len(sparse), len(sparse.schema)) == (10_175, 813)
     frame = pd.read_parquet(place / "nhanes_2013_2014.parquet", columns=list(sparse.names))
     assert np.array_equal(sparse.facts, frame.notna().sum(axis=1))
+
+
+def test_rows_of_one_fact_each_are_no_people():
+    long = {"person": [1, 1, 2], "Feature": ["asthma", "age", "age"], "value": ["yes", "41", "62"]}
+    with pytest.raises(rb.DataError, match=r'"feature" and "value" .* frame\.pivot') as problem:
+        rb.read_sparse(long)
+    assert "asthma" not in str(problem.value)
+    assert "41" not in str(problem.value)
+    wide = {"value": [1, 2], "weight": [61, 70]}
+    assert rb.read_sparse(wide).names == ("value", "weight")
+
+
+def test_numbers_that_were_read_as_text_are_numbers_where_the_feature_table_says_so():
+    told = {"feature": ["a"], "kind": ["number"]}
+    texts = rb.read_sparse({"a": ["41", None, " 41.5", "41.0"]}, features=told)
+    numbers = rb.read_sparse({"a": [41, None, 41.5, 41.0]}, features=told)
+    assert texts.codes.tolist() == numbers.codes.tolist()
+    assert texts.labels[0].tolist() == numbers.labels[0].tolist()
+    with pytest.raises(rb.DataError, match="is no number"):
+        rb.read_sparse({"a": ["41", "4l"]}, features=told)
+    assert rb.read_sparse({"a": ["041", "41"]}).features["kind"].tolist() == ["category"]

@@ -8,8 +8,10 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import reidbn as rb
+from reidbn.cli import reidbn
 from reidbn.report import Telling, not_looked_at
 from tests.test_result import kinds, made, people
 
@@ -155,7 +157,7 @@ def test_a_green_verdict_is_of_a_table_that_holds_the_columns_looked_at_and_no_o
 ):
     """A registry with numbers and dates of birth of everybody passes on two coarse columns."""
     people = rb.read_table(SOURCES[source](tmp_path), **ROLES)
-    assert people.beside == ("mrn", "born")
+    assert people.others.names == ("mrn", "born")
     result = rb.assess("adversary-routes", people, population=20_000)
     rule = {"threshold": "cell-5", "release": "controlled"}
     assert result.summary(**rule).passes
@@ -164,7 +166,7 @@ def test_a_green_verdict_is_of_a_table_that_holds_the_columns_looked_at_and_no_o
         "Other columns of the source, and whoever knows what stands there of somebody is in no "
         "number here: mrn, born."
     ]
-    assert "These of them point at a person by their names: mrn." in lines
+    assert "These of them point at a person: mrn (by its name)." in lines
     only = "a table that holds only sex, state, illness"
     assert f"{only}: nobody looked at mrn, born" in str(result.summary(**rule)).splitlines()[0]
     assert "not looked at: mrn, born." in str(result.summary(**rule)).splitlines()[-1]
@@ -182,23 +184,26 @@ def test_a_green_verdict_is_of_a_table_that_holds_the_columns_looked_at_and_no_o
 def test_what_stands_beside_the_columns_stays_said_whatever_is_done_to_the_table():
     people = rb.read_table(REGISTRY, **ROLES)
     coarser = rb.read_table(REGISTRY, **ROLES, hierarchies={"state": rb.microdata.Prefix(1)})
-    assert coarser.generalise({"state": coarser.column("state").hierarchy.levels}).beside == (
-        people.beside
+    assert coarser.generalise({"state": coarser.column("state").hierarchy.levels}).others.names == (
+        people.others.names
     )
-    assert people.take(range(50)).beside == people.beside
-    assert people.suppress(k=5).beside == people.beside
-    assert people.select(["sex"]).beside == ("state", "illness", "mrn", "born")
-    assert pickle.loads(pickle.dumps(people)).beside == people.beside  # noqa: S301 - our own
+    assert people.take(range(50)).others.names == people.others.names
+    assert people.suppress(k=5).others.names == people.others.names
+    assert people.select(["sex"]).others.names == ("state", "illness", "mrn", "born")
+    assert pickle.loads(pickle.dumps(people)).others.names == people.others.names  # noqa: S301 - our own
     cells = rb.contingency(REGISTRY, ["sex", "state"])
-    assert cells.beside == ("illness", "mrn", "born")
-    assert cells.marginal("sex").beside == ("illness", "mrn", "born", "state")
-    assert rb.contingency(people, "sex").beside == ("mrn", "born", "state", "illness")
+    assert cells.others.names == ("illness", "mrn", "born")
+    assert cells.marginal("sex").others.names == ("state", "illness", "mrn", "born")
+    assert rb.contingency(people, "sex").others.names == ("state", "illness", "mrn", "born")
+    assert rb.contingency(REGISTRY, ["sex"]).marginal("sex").others.pointing == (
+        ("mrn", "by its name"),
+    )
     told = said(rb.assess("adversary-routes", cells, population=20_000))
     assert "no number here: illness, mrn, born." in told
     # the numbers, and so their digest, are the same whatever stands beside
     alone = rb.read_table(REGISTRY[["sex", "state", "illness"]], **ROLES)
     assert (alone.fingerprint, alone.content) == (people.fingerprint, people.content)
-    assert alone.beside == ()
+    assert alone.others.names == ()
     told = rb.assess("adversary-routes", alone, population=20_000)
     assert "ther columns of the source" not in said(told)
     assert "holds only" not in str(told.summary("cell-5", "controlled"))
@@ -208,7 +213,7 @@ def test_what_was_read_for_something_else_is_not_said_to_be_seen_by_nobody(tmp_p
     """Ids and weights are read; that a file that holds them was not judged stays said."""
     frame = REGISTRY.assign(w=1.5)
     people = rb.read_table(frame, **{**ROLES, "subject_id": "mrn"}, weights="w")
-    assert people.beside == ("mrn", "born", "w")
+    assert people.others.names == ("mrn", "born", "w")
     rule = {"threshold": "cell-5", "release": "controlled"}
     for table in (people, people.suppress(k=2), people.take(range(len(people)))):
         summary = rb.assess("adversary-routes", table, population=20_000).summary(**rule)
@@ -232,13 +237,109 @@ def test_what_was_read_for_something_else_is_not_said_to_be_seen_by_nobody(tmp_p
     assert "holds only sex, state, illness: mrn was used to tell persons apart" in str(summary)
     hidden = frame.rename(columns={"mrn": "1970-01-02"})
     hidden = rb.read_table(hidden, **{**ROLES, "subject_id": "1970-01-02"})
-    assert hidden.used == (("column 4", "to tell persons apart"),)
+    assert hidden.others.used == (("column 4", "to tell persons apart"),)
+
+
+def test_counted_people_keep_what_ids_and_weights_were_used_for():
+    frame = REGISTRY.assign(w=1.5)
+    people = rb.read_table(frame, **{**ROLES, "subject_id": "mrn"}, weights="w")
+    cells = rb.contingency(people, ["sex", "state"])
+    assert cells.others.used == people.others.used == cells.marginal("sex").others.used
+    result = rb.assess("adversary-routes", cells, population=20_000)
+    first = str(result.summary("cell-5", "controlled")).splitlines()[0]
+    assert "nobody looked at illness, born; mrn was used to tell persons apart alone" in first
+
+
+def as_source(folder, frame, kind):
+    """The frame as one of the sources that a table is read from."""
+    duckdb, pa = pytest.importorskip("duckdb"), pytest.importorskip("pyarrow")
+    path = folder / f"t.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    elif kind == "arrow":
+        return pa.Table.from_pandas(frame)
+    elif kind == "polars":
+        return pytest.importorskip("polars").from_pandas(frame)
+    elif kind == "relation":
+        frame.to_parquet(path)
+        return duckdb.connect().read_parquet(str(path))
+    return path if path.exists() else frame
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "arrow", "polars", "relation"])
+def test_columns_beside_are_looked_at_by_what_they_hold(kind, tmp_path):
+    """A column of another name whose first rows hold e-mail addresses comes first in a verdict."""
+    rows = range(len(REGISTRY))
+    frame = REGISTRY.assign(
+        contact=[f"p{i}@example.org" for i in rows], height=[i % 9 for i in rows]
+    )
+    source = as_source(tmp_path, frame, kind)
+    people = rb.read_table(source, **ROLES)
+    point = (("mrn", "by its name"), ("contact", "its values have the form of e-mail addresses"))
+    assert people.others.names == ("mrn", "born", "contact", "height")
+    assert (
+        people.others.pointing == rb.contingency(source, ["sex", "state"]).others.pointing == point
+    )
+    result = rb.assess("adversary-routes", people, population=20_000)
+    assert "nobody looked at mrn, contact, born" in str(result.summary("cell-5", "controlled"))
+    lines = not_looked_at(result, OUT)
+    assert (
+        "These of them point at a person: mrn (by its name), contact (its values have the form of "
+        "e-mail addresses)." in lines
+    )
+    assert "@" not in " ".join(lines)
+
+
+def test_features_that_are_not_read_are_said_of_a_sparse_table(tmp_path):
+    n = 120
+    frame = pd.DataFrame({
+        "pid": range(n), "card": [f"{i:03}-12-{i:04}" for i in range(n)], "town": ["a", "b"] * 60,
+        "smokes": ["yes", "no", None] * 40, "weight": [50 + i % 7 for i in range(n)],
+    })  # fmt: skip
+    asked = {"features": {"feature": ["smokes", "weight"]}, "subject_id": "pid"}
+    sparse = rb.read_sparse(frame, **asked)
+    assert sparse.others.names == ("pid", "card", "town")
+    assert sparse.others.used == (("pid", "to tell persons apart"),)
+    why = "its values have the form of social security numbers"
+    assert ("card", why) in sparse.others.pointing
+    for found in (rb.assess("linkage", sparse), rb.linkage(sparse)):
+        told = " ".join(not_looked_at(found, OUT))
+        assert "no number here: pid, card, town." in told
+        assert f"card ({why})" in told
+    every = rb.read_sparse(frame[["pid", "smokes", "weight"]], **asked)
+    assert every.others.names == ("pid",)
+    assert every.fingerprint == sparse.fingerprint
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("leak", "--leaked", "20"), ("disclosure", "--sensitive", "illness"), ("subsets",),
+     ("population", "--population", "20000"), ("classes",)],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_every_command_on_a_table_says_which_columns_it_did_not_look_at(words, tmp_path):
+    path = as_source(tmp_path, REGISTRY, "csv")
+    command, *more = words
+    secret = [] if "--sensitive" in more else ["--sensitive", "illness"]
+    asked = [command, str(path), "--qi", "sex,state", "--subject-id", "mrn", *more]
+    done = CliRunner().invoke(reidbn, [*asked, *secret])
+    assert "Columns that were not looked at: born." in done.output
+
+
+def test_a_column_that_cannot_be_read_hides_none_of_those_beside_it():
+    rows = range(len(REGISTRY))
+    odd = {"lists": [[i] for i in rows], "contact": [f"p{i}@example.org" for i in rows]}
+    people = rb.read_table(REGISTRY.assign(**odd, more=odd["lists"]), **ROLES)
+    assert [name for name, _ in people.others.pointing] == ["mrn", "contact"]
 
 
 def test_a_file_without_a_header_shows_no_person_as_the_names_of_its_other_columns():
     rows = pd.DataFrame({"F": ["F", "M"] * 20, "Smith": ["x"] * 40, "1970-01-02": ["y"] * 40})
-    people = rb.read_table(rows, quasi_identifiers=["F"])
-    assert people.beside == ("column 2", "column 3")
+    with pytest.warns(rb.errors.ReidbnWarning, match="names of columns stand among the values"):
+        people = rb.read_table(rows, quasi_identifiers=["F"])
+    assert people.others.names == ("column 2", "column 3")
 
 
 def test_what_is_taken_as_known_to_nobody_stands_on_the_first_screen(tmp_path):
@@ -253,3 +354,34 @@ def test_what_is_taken_as_known_to_nobody_stands_on_the_first_screen(tmp_path):
     assert "It takes as known to nobody: age." in text.partition("## 1.")[0]
     every = rb.assess("adversary-routes", people, **(known | {"known": {"sex": 0.5, "age": 0.1}}))
     assert "known to nobody" not in every.report(tmp_path / "s.md").read_text()
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet"])
+def test_a_column_that_was_let_in_and_left_out_later_points_at_a_person_by_its_values(
+    kind, tmp_path
+):
+    """Whatever made it a direct identifier is said where nobody looks at it any more."""
+    rows = range(len(REGISTRY))
+    frame = REGISTRY.drop(columns=["mrn", "born"]).assign(contact=[f"p{i}@x.org" for i in rows])
+    names = ["sex", "state", "contact"]
+    source = as_source(tmp_path, frame, kind)
+    people = rb.read_table(source, quasi_identifiers=names, allow_direct=True)
+    cells = rb.contingency(source, names)
+    few = [people.select(names[:2]), rb.contingency(people, names[:2]), cells.marginal(names[:2]),
+           rb.read_sparse(source, allow_direct=True).select(names[:2])]  # fmt: skip
+    for one in few:
+        assert "contact" in one.others.names
+        assert dict(one.others.pointing) == {
+            "contact": "its values have the form of e-mail addresses"
+        }
+    assert people.others.pointing == cells.others.pointing == ()
+    told = rb.assess("adversary-routes", few[0], population=20_000).summary("cell-5", "controlled")
+    assert "nobody looked at contact" in str(told).splitlines()[0]
+
+
+def test_texts_of_many_records_each_do_not_point_at_a_person():
+    """Cells tell of records: a text in each second cell is of ten people."""
+    frame = pd.DataFrame({"state": ["a", "b"] * 1500, "ward": [f"w{i // 10}" for i in range(3000)]})
+    cells = rb.contingency(frame, ["state", "ward"])
+    assert rb.contingency(frame.iloc[::10], ["state", "ward"]).marginal("state").others.pointing
+    assert cells.marginal("state").others.pointing == ()

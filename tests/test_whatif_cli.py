@@ -59,6 +59,18 @@ def test_impossible_evidence_stops_a_sweep_or_leaves_an_empty_cell(capsys):
     assert [row["probability"] is None for row in rows] == [True, False, False]
 
 
+@pytest.mark.parametrize("more", [(), ("--per-person",)])
+def test_a_sweep_of_people_is_for_its_owner_alone(more, tmp_path):
+    """Means and largest risks of people, and a row of each, were readable by everybody as CSV."""
+    csv, of_one, file = (tmp_path / name for name in ("s.csv", "one.csv", "s.json"))
+    file.write_text(json.dumps({"class_size": [[1] * 16, [3] * 16]}))
+    words = ("sweep", "marketer", "risk", "--over", "p_c=.1,.2")
+    assert run(*words, "--subject", str(file), *more, "--csv", str(csv)).exit_code == 0
+    assert csv.stat().st_mode & 0o777 == 0o600
+    assert run(*words, "--csv", str(of_one)).exit_code == 0
+    assert of_one.stat().st_mode & 0o077
+
+
 def test_sweep_writes_csv_and_parquet_and_draws(tmp_path):
     words = (
         "sweep",

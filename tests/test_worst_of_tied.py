@@ -223,7 +223,9 @@ def test_gates_and_verdicts_of_a_table_judge_the_worst(tmp_path, capsys):
     people = rb.read_table(table, quasi_identifiers=["age", "sex"])
     with pytest.warns(rb.errors.ReidbnWarning, match="Tied: at way"):
         result = rb.assess(str(file), people, known=["age", "sex"])
-    most = float(result.risk().max())
+    taken = result.taken["overall"][result.subject_table.of_person]
+    most = float(taken.max())
+    assert result.risk() == pytest.approx(4 * taken)
     assert any("Tied" in note for note in result.groups.notes)
     between = most * 2
     words = ("assess", str(tmp_path / "people.csv"), "--qi", "age,sex", "--attack",
@@ -399,3 +401,18 @@ def test_the_tie_is_named_just_where_another_policy_has_an_answer_above_nothing(
             assert said == (high > 0), words
     assert sum(named) >= 4
     assert len(named) - sum(named) >= 50
+
+
+@pytest.mark.parametrize("width", [0.004, 1e-5])
+def test_a_tie_over_a_short_stretch_between_kinks_is_found_along_a_range(width):
+    """By phone costs as much as on the web for fees of 5.1 to 5.1 + width alone."""
+    flat = f'loss: "0 - min(fee - 0.1, 5) - max(0, fee - {5.1 + width!r})"'
+    attack = rb.loads(
+        SWEPT.replace('loss: "-fee"', flat).replace("fee: {value: 5,", "fee: {value: 2,")
+    )
+    with pytest.warns(rb.errors.ReidbnWarning, match="every figure here is of the policy"):
+        found = rb.tornado(attack, "risk", over=["fee"])
+    assert found["fee"].highest == pytest.approx(0.25)
+    middle = rb.ask(attack, "risk", set={"fee": 5.1 + width / 2})
+    assert float(middle.worst) == pytest.approx(0.25)  # which is what was to be found
+    assert float(middle) == pytest.approx(0.125)

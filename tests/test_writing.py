@@ -1,5 +1,6 @@
 """Files are written whole or not at all, and those of people can be read by their owner alone."""
 
+import ast
 import errno
 import os
 import signal
@@ -280,3 +281,56 @@ def test_pictures_of_exact_counts_are_for_their_owner_alone(tmp_path, shell):
     )
     rb.tornado("breakfast").plot(tmp_path / "model.svg")
     assert mode(tmp_path / "model.svg") == 0o666 & ~umask()
+
+
+# -- one door --------------------------------------------------------------------------------------
+
+PUTS = {"to_csv", "to_json", "to_pickle", "to_excel", "write_text", "write_bytes", "write_parquet",
+        "savefig", "tofile", "writelines"}  # fmt: skip
+ROOT = Path(rb.__file__).parent
+
+
+def names_in(*nodes):
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def around_the_door(text):
+    """Calls that write a file, and whose path is not what `whole` gave (nor a text in memory)."""
+    for made in (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)):
+        inside = set()
+        for n in ast.walk(made):
+            if isinstance(n, ast.withitem) and ast.unparse(n.context_expr).startswith("whole("):
+                inside |= names_in(n.optional_vars)
+            if isinstance(n, ast.Assign) and ast.unparse(n.value) in (
+                "io.BytesIO()",
+                "io.StringIO()",
+            ):
+                inside |= names_in(*n.targets)
+        for call in (n for n in ast.walk(made) if isinstance(n, ast.Call)):
+            verb = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            of = getattr(call.func, "value", call.func)
+            modes = [a.value for a in (*call.args, *(k.value for k in call.keywords))
+                     if isinstance(a, ast.Constant) and isinstance(a.value, str)]  # fmt: skip
+            opens = verb in ("open", "fdopen") and any(
+                set(m) <= set("rwaxbt+") and set(m) & set("wax+") for m in modes
+            )
+            puts = verb in PUTS and isinstance(call.func, ast.Attribute)
+            puts |= verb in ("save", "savez") and ast.unparse(of) == "np"
+            if opens or (puts and not names_in(of, *call.args) & inside):
+                yield ast.unparse(call)
+
+
+def test_whatever_is_written_goes_through_one_door():
+    """A half-written file is one that `whole` did not write."""
+    found = {(path.name, call) for path in ROOT.rglob("*.py") if path.name != "writing.py"
+             for call in around_the_door(path.read_text())}  # fmt: skip
+    assert found == {("__init__.py", "open(os.devnull, 'w')")}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["Path(p).write_text('a')", "open(p, 'w').write('a')", "t.to_csv(p, index=False)",
+     "with whole(p) as made:\n        figure.savefig(p)", "np.save(p, x)", "p.open(mode='ab')"],
+)  # fmt: skip
+def test_what_goes_around_the_door_is_seen(body):
+    assert [*around_the_door(f"def f(p):\n    {body}\n")]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
+
+from reidbn.attack.leaves import holds_numbers
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
-ASSUMPTION = "assumption"
-_ASSUMED = re.compile(r"\b(assum(ption|ptions|ed|es)|middle setting|placeholder)\b", re.IGNORECASE)
+ASSUMPTION, DERIVED = "assumption", "derived: "
+_ASSUMED = re.compile(
+    r"\b(assum(ption|ptions|ed|es)|guess(ed)?(?! among)|middle setting|placeholder)\b",
+    re.IGNORECASE,
+)
 
 
 def is_assumption(source: str) -> bool:
@@ -23,7 +28,32 @@ def is_assumption(source: str) -> bool:
     >>> is_assumption("statutes; assumed for 4 of 51 states"), is_assumption("breach notice, p. 2")
     (True, False)
     """
-    return bool(_ASSUMED.search(source))
+    said = source.partition("; ")[2] if source.startswith(DERIVED) else source  # no formula's names
+    return bool(_ASSUMED.search(said))
+
+
+def sources_of_tables(attack: Attack) -> Iterator[tuple[str, str, str]]:
+    """Name, what it is and source of every group, member, node and utility that says a source.
+
+    Told are those that hold a number, and those without one that are assumed: a rule that somebody
+    chose is an assumption, too.  With parameters and derived numbers they are what is counted.
+    """
+    for group in attack.groups.values():
+        said = [(n, n.source or group.source) for n in group.own]
+        own = [(n.name, "its table", source) for n, source in said
+               if source and (holds_numbers(n.cpd) or is_assumption(n.source))]  # fmt: skip
+        yield from own
+        if group.source and (
+            holds_numbers(group.rows) or (not own and is_assumption(group.source))
+        ):
+            yield group.name, "its probabilities", group.source
+    for node in attack.nodes.values():
+        if node.source and (holds_numbers(node.cpd) or is_assumption(node.source)):
+            what = "what it may be" if node.name in attack.decisions else "its table"
+            yield node.name, what, node.source
+    for utility in attack.utilities.values():
+        if utility.source and (holds_numbers(utility.payoffs) or is_assumption(utility.source)):
+            yield utility.name, f"in {utility.unit}", utility.source
 
 
 def assumptions_behind(
@@ -48,8 +78,8 @@ def behind(attack: Attack, nodes: Iterable[str], done: Iterable[str] = ()) -> fr
     for name in used_nodes:
         node = attack.all_nodes[name]
         group = attack.group_of(name)
-        if is_assumption(node.source):
-            used.add((group or node).name)
+        if is_assumption(node.source or (group.source if group else "")):
+            used |= {node.name, (group or node).name}
         used |= {ref.lstrip("$") for ref in attack.behind(node.cpd)} | {*node.structural}
     if any(name in attack.decisions and name not in {*done} for name in used_nodes):
         used |= {*attack.utilities} | {ref.lstrip("$") for ref in attack.behind_utilities}

@@ -14,7 +14,7 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from reidbn.attack.assumptions import is_assumption
+from reidbn.attack.assumptions import is_assumption, sources_of_tables
 from reidbn.attack.decisions import Utility, decisions_of, references_of
 from reidbn.attack.limits import Condition, refuse_beyond_range
 from reidbn.attack.parts import (
@@ -319,11 +319,14 @@ class Attack:
         return graph
 
     def counts_members(self, group: str) -> bool:
-        """Whether a node reads how many members of the group, or which, are known."""
-        if any(group in question.names for question in self.questions.values()):
-            return True
+        """Whether a node or a question reads how many members of the group, or which, are known."""
+        asked = any(group in question.names for question in self.questions.values())
+        return asked or bool(self.counting_nodes(group))
+
+    def counting_nodes(self, group: str) -> list[str]:
+        """The nodes that read how many members of the group, or which, are known."""
         readers = [node for node in self.nodes.values() if group in node.parents]
-        return any(node.cpd.reads_group(group) for node in readers)
+        return [node.name for node in readers if node.cpd.reads_group(group)]
 
     # -- changing by copying ---------------------------------------------------------------
 
@@ -445,15 +448,13 @@ class Attack:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Names of parameters, groups and nodes whose source is an assumption."""
+        """Names of all that is assumed: parameters, derived numbers, groups, nodes, utilities."""
         from reidbn.attack.numbers import is_assumed
 
         named = [p.name for p in self.parameters.values() if p.is_assumption]
         named += [n.name for n in self.numbers.values() if is_assumed(n)]
-        named += [n.name for n in self.nodes.values() if is_assumption(n.source)]
-        told = {g.name: [g.source, *(n.source for n in g.own)] for g in self.groups.values()}
-        named += [u.name for u in self.utilities.values() if is_assumption(u.source)]
-        return (*named, *(name for name, of in told.items() if any(map(is_assumption, of))))
+        told = sources_of_tables(self)
+        return (*named, *(name for name, _, source in told if is_assumption(source)))
 
     def __repr__(self) -> str:
         counts = (len(self.all_nodes), len(self.parameters), len(self.assumptions))

@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.assumptions import is_assumption
+from reidbn.attack.assumptions import ASSUMPTION, DERIVED, is_assumption, sources_of_tables
 from reidbn.attack.attack import Attack
-from reidbn.attack.leaves import holds_numbers
+from reidbn.attack.numbers import is_assumed
 from reidbn.attack.parts import Group, Node
 from reidbn.cpds.protocol import CPD
 from reidbn.cpds.rows import Row
@@ -56,6 +56,8 @@ class SourceLine:
     name: str
     value: str
     source: str
+    times: int = 1
+    """How many numbers the line stands for, of what is written once for several."""
 
     @property
     def is_assumption(self) -> bool:
@@ -113,28 +115,13 @@ def sources(attack: Attack, values: Values | None = None) -> list[SourceLine]:
         unit = attack.derived.units[number.name]
         unit = "" if unit in ("", "probability") else f" {unit}"
         value = "per person" if per_person else f"{_value(attack, number.name, values)}{unit}"
-        source = f"derived: {number.formula}" + (f"; {number.source}" if number.source else "")
+        said = number.source or (f"{ASSUMPTION}: a number in it" if is_assumed(number) else "")
+        source = "; ".join(filter(None, [f"{DERIVED}{number.formula}", said]))
         found.append(SourceLine(number.name, value, source))
-    owners: list[Node | Group] = [*attack.groups.values(), *attack.nodes.values()]
-    for owner in owners:
-        held: object = owner.cpd if isinstance(owner, Node) else owner.rows
-        if isinstance(owner, Group) and owner.own:
-            found += _own_sources(owner)
-        if owner.source and holds_numbers(held):
-            what = "its probabilities" if isinstance(owner, Group) else "its table"
-            found.append(SourceLine(owner.name, what, owner.source))
-    for utility in attack.utilities.values():
-        if utility.source and holds_numbers(utility.payoffs):
-            found.append(SourceLine(utility.name, f"in {utility.unit}", utility.source))
+    found += [SourceLine(name, what, source) for name, what, source in sources_of_tables(attack)]
     for column in attack.subject.values():
         found.append(SourceLine(column.name, "per person", "the table of people"))
     return found
-
-
-def _own_sources(group: Group) -> list[SourceLine]:
-    """The numbers of members with stories of their own."""
-    told = ((node, node.source or group.source) for node in group.own)
-    return [SourceLine(n.name, "its table", by) for n, by in told if by and holds_numbers(n.cpd)]
 
 
 def _node_card(attack: Attack, node: Node, values: Values | None) -> Card:

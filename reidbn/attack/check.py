@@ -21,11 +21,12 @@ from reidbn.attack.events import has_bands
 from reidbn.attack.leaves import Where, address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
-from reidbn.attack.parts import NAME, Group, Node
+from reidbn.attack.parts import NAME, Group, Node, Parameter
 from reidbn.attack.questions import question_problems, question_slips
 from reidbn.attack.threats import threat_problems
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
+from reidbn.cpds.match import OneOver
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
 from reidbn.cpds.rows import MeasuredShares, Rows
 from reidbn.errors import WARNING, Problem, TooLarge, did_you_mean
@@ -38,8 +39,21 @@ def slips(attack: Attack) -> Iterator[Problem]:
     """Everything in an attack that is probably not what its author meant."""
     for node in attack.nodes.values():
         yield from _lists(node.cpd, node, ("nodes", node.name, "cpd"))
+    for parameter in attack.parameters.values():
+        yield from _parts_of_one(parameter)
     yield from threat_problems(attack)
     yield from question_slips(attack)
+
+
+def _parts_of_one(parameter: Parameter) -> Iterator[Problem]:
+    """2.5 people: a count by its range and its unit, and not by its value."""
+    low, high = parameter.range
+    if parameter.value % 1 and replace(parameter, value=low).is_integer:
+        message = (
+            f"is {parameter.value:.12g} {parameter.unit}, and the range is whole: write a whole "
+            f"number, or the range as {float(low)} to {float(high)} where parts of one are meant"
+        )
+        yield Problem(("parameters", parameter.name, "value"), message, level=WARNING)
 
 
 # -- lists whose order is easily mistaken ---------------------------------------------------------
@@ -330,8 +344,23 @@ def _cpd_problems(facts: _Facts, node: Node) -> Iterator[Problem]:
             where, f"is a {type(node.cpd).__name__}; a CPD is needed, such as Rows or And"
         )
         return
-    for problem in [*_own(facts, node), *_references(facts, node)]:
+    for problem in [*_own(facts, node), *_references(facts, node), *_fewer_than_one(facts, node)]:
         yield replace(problem, where=(*where, *problem.where))
+
+
+def _fewer_than_one(facts: _Facts, node: Node) -> Iterator[Problem]:
+    """A guess among fewer than one: no chance at all where the highest was meant."""
+    of = str(node.cpd.of) if isinstance(node.cpd, OneOver) else ""
+    known = facts.attack.parameters.get(of.removeprefix("$"))
+    if known is None or not of.startswith("$"):
+        return
+    why = "which is no chance at all; whoever is among those alike makes them one at least: "
+    if known.value < 1:
+        message = f"{known.name} is {known.value:.12g}, {why}write 1 or more"
+        yield Problem(("of",), message)
+    elif known.range[0] < 1:
+        message = f"{known.name} may be {known.range[0]:.12g}, {why}let its range start at 1"
+        yield Problem(("of",), message, level=WARNING)
 
 
 def _own(facts: _Facts, node: Node) -> list[Problem]:

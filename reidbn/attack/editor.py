@@ -28,6 +28,9 @@ _NAME = r"^[^\s\d][^\s]*$"
 _REFERENCE = r"^[$@]\S"
 _CELL = r"^(rest$|[$@]\S)"
 _SPAN = r"^(-?\d+|\$\S+)\.\.(-?\d+|\$\S+)$"
+_STEPS = r"^\d+\.\.\d+$"  # a span of whole numbers
+_WORD, _PAIR = r"^\w+$", r"^\w+\s*>\s*\w+$"
+_BESIDE = r"^(?!/)(?!(.*/)?\.\.(/|$))"  # a name, or a file beside this one
 _STATE = r"^[^\s=,;{}\"]([^=,;{}\"]*[^\s=,;{}\"])?$"
 _LARGEST = 1.7976931348623157e308
 # A number that somebody got from somewhere: 0 and 1 are logic.
@@ -58,10 +61,15 @@ def stricter(schema: Schema) -> Schema:
     _node(parts["NodeSpec"])
     _parameter(parts["ParameterSpec"])
     _prior(parts["PriorSpec"])
+    _decides(parts)
     _also(parts["ColumnSpec"], {"not": {"required": ["per", "each"]}})
     _sourced(parts["GroupSpec"], ("probability", [_ESTIMATE, _LIST_OF_ESTIMATES]))
     _say_something(parts["GroupSpec"]["properties"]["members"]["anyOf"][0])
     parts["QuestionSpec"]["properties"]["target"]["pattern"] = "[=<>]"
+    parts["UseSpec"]["properties"]["model"]["pattern"] = _BESIDE
+    for kind, field in (("Poisson", "mean"), ("Threshold", "at_least"), ("Empirical", "counts")):
+        _not_below(parts[kind]["properties"][field], 1 if kind == "Threshold" else 0)
+    _repeat(schema["properties"]["repeat"])
     _whole_file(schema)
     return schema
 
@@ -169,6 +177,37 @@ def _parameter(parameter: Schema) -> None:
     )
 
 
+def _decides(parts: Schema) -> None:
+    """Options to choose from, and what they are worth, in numbers that somebody says."""
+    decision, utility = parts["DecisionSpec"], parts["UtilitySpec"]
+    decision["properties"]["options"] |= {"minItems": 2, "uniqueItems": True}
+    decision["properties"]["options"]["items"]["pattern"] = _STATE
+    decision["properties"]["sees"]["uniqueItems"] = True
+    _not_below(decision["properties"]["temperature"], 0)
+    _texts_like(decision["properties"]["temperature"], _REFERENCE)
+    warm = [{"type": "number", "exclusiveMinimum": 0, "not": {"const": 1}}]
+    _sourced(decision, ("temperature", warm))
+    _texts_like(parts["UtilityRow"]["properties"]["value"], _REFERENCE)
+    _say_something(utility["properties"]["of"])
+    paid = {"properties": {"value": _ESTIMATE}, "required": ["value"]}
+    _sourced(utility, ("rows", [{"type": "array", "contains": paid}]))
+
+
+def _not_below(part: Schema, least: int) -> None:
+    for inner in _inside(part):
+        if {"number", "integer"} & {*_types(inner)}:
+            inner["minimum"] = least
+
+
+def _repeat(repeat: Schema) -> None:
+    """What repeats: words that names are made of, or pairs of them, none twice; or a span."""
+    span, words = repeat["additionalProperties"]["anyOf"]
+    span["pattern"] = _STEPS
+    words |= {"minItems": 1, "uniqueItems": True}
+    kinds = [{"items": {"type": ["string", "number"], "pattern": one}} for one in (_WORD, _PAIR)]
+    _also(words, {"anyOf": kinds})
+
+
 def _prior(prior: Schema) -> None:
     fields = prior["properties"]
     for name in ("a", "b"):
@@ -187,5 +226,6 @@ def _whole_file(schema: Schema) -> None:
     _also(schema, {"anyOf": more})
     fields = schema["properties"]
     fields["nodes"]["minProperties"] = 1
+    _texts_like(fields["excluded"], _SAID)
     for room in ("parameters", "subject", "groups", "nodes", "numbers"):
         fields[room]["propertyNames"] = {"pattern": _NAME}

@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from reidbn.attack.parts import Node, parse_states
 from reidbn.cpds.arithmetic import Count
-from reidbn.cpds.event import ALL, ANY, NOT, Event, Test
+from reidbn.cpds.event import ALL, ANY, NOT, Event, ShareOfRange, Test, passes
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
+from reidbn.cpds.report import Report
 from reidbn.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -230,8 +233,28 @@ def with_count(attack: Attack, group: str) -> tuple[Attack, str]:
         if isinstance(node.cpd, Count) and (node.parents, node.states) == ((group,), states):
             return attack, node.name
     name = free_name(attack, f"{group}_count")
-    story = f"How many of {group} are known"
-    return attack.with_node(Node(name, states, Count(), (group,), story=story)), name
+    made = Node(name, states, Count(), (group,), story=_how_many(group))
+    return attack.with_node(made), name
+
+
+def as_written(attack: Attack) -> Attack:
+    """The attack without the nodes that a question added, of which no file can hold some."""
+    left = [
+        n for n in attack.nodes.values() if not isinstance(n.cpd, Event | ShareOfRange | Report)
+    ]
+    read = {p for node in left for p in node.parents}
+    read |= {name for utility in attack.utilities.values() for name in utility.of}
+    kept = [n for n in left if n.name in read or not _is_added(n)]
+    return attack if len(kept) == len(attack.nodes) else attack.replace(nodes=kept)
+
+
+def _is_added(node: Node) -> bool:
+    """Whether it is a count of a group that `with_count` made."""
+    return isinstance(node.cpd, Count) and node.story == _how_many(node.parents[0])
+
+
+def _how_many(group: str) -> str:
+    return f"How many of {group} are known"
 
 
 def _placed(attack: Attack, event: Atom | Junction, wanted: str) -> tuple[Attack, str]:
@@ -282,6 +305,31 @@ def refuse_within_bands(attack: Attack, event: Atom | Junction) -> None:
                 f"{atom.node}{sign}{value} cuts a state of {atom.node} in two: each stands for all "
                 f"sizes up to the next; its states begin at {', '.join(node.states[:8])}"
             )
+
+
+def refuse_what_never_is(attack: Attack, before: Attack) -> None:
+    """Raise where an event that was asked about since has a part that no state of a node meets."""
+    for name in (n for n in attack.nodes if n not in before.nodes):
+        cpd = attack.nodes[name].cpd
+        if not isinstance(cpd, Event):
+            continue
+        for parent, tests in cpd.tests.items():
+            node = attack.all_nodes[parent]
+            if node.structural:  # at another value of its parameter it may have the state
+                continue
+            variable = attack.variable(parent, {})
+            fits = np.array([passes(variable, test) for test in tests])
+            each = [np.logical_and.reduce(fits)] if cpd.how == ALL else fits
+            if not all(fit.any() for fit in each):
+                group = node.parents[0] if _is_added(node) else ""
+                said = " and ".join(f"{group or parent}{sign}{value}" for sign, value in tests)
+                has = f"{len(attack.groups[group].members)} members" if group else (
+                    f"the states {_listed(variable.states)}")  # fmt: skip
+                raise UsageError(f"{said} can never be: {group or parent} has {has}")
+
+
+def _listed(states: tuple[str, ...]) -> str:
+    return ", ".join(states) if len(states) <= 6 else f"{states[0]}, {states[1]} to {states[-1]}"
 
 
 def free_name(attack: Attack, wanted: str) -> str:

@@ -14,9 +14,15 @@ from pydantic import BaseModel
 
 from reidbn.attack.leaves import Where
 from reidbn.attack.yamltext import Document, YamlBool, scalar, written
-from reidbn.errors import Problem, did_you_mean, raise_problems
+from reidbn.errors import ModelError, Problem, did_you_mean, raise_problems
 
 _SHOWN = 96
+_OURS = re.compile(
+    r"^[\s{\"']*schema_version[\"']?\s*:|^extends\s*:"
+    r"|^(?:parameters|groups|decisions|nodes|questions|knows)\s*:\s*(?:[{\[#]|$)",
+    re.MULTILINE,
+)
+"""What stands in every file of ours, broken or not, and in no table of people."""
 _UNSHOWABLE = re.compile(r"[^\S ]|[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 
@@ -93,6 +99,26 @@ def raise_file_problems(label: str, problems: list[FileProblem]) -> None:
     raise_problems(label, problems, before="")
 
 
+def whole(label: str, message: str) -> ModelError:
+    """An error about a file as such."""
+    problem = FileProblem((), message, file=label)
+    error = ModelError(str(problem))
+    error.problems = (problem,)
+    return error
+
+
+def refuse_others(document: Document, label: str, what: str, starts: str) -> None:
+    """Refuse a text that is none of our files without a word of it: it may be a table of people.
+
+    `what` it should be, which `starts` so.
+    """
+    if document.data is None and not document.broken:
+        raise whole(label, f"is empty; {starts}")
+    if not _OURS.search(document.text) or (not document.broken and type(document.data) is not dict):
+        message = f"is no {what}, and nothing of it is shown: it may be a table of people; {starts}"
+        raise whole(label, message)
+
+
 # -- what pydantic found wrong with the shape of a file, in plain words and ------------------------
 
 
@@ -163,12 +189,13 @@ def _slip(value: Any, wanted: str) -> str:
 
 def _form(where: Where, wanted: str, data: Any, model: type[BaseModel]) -> str:
     """What a mapping holds, where its field says so."""
+    if where[-1:] == ("p",) and wanted == "a list or a mapping":
+        return ", such as {yes: 0.2, no: rest}"
     if wanted != "a mapping" or not where:
         return ""
     field = _fields(model, where[:-1], data).get(str(where[-1]))
-    return (
-        f" ({field.description})" if field is not None and "{" in (field.description or "") else ""
-    )
+    said = (field.description or "") if field is not None else ""
+    return f" ({said})" if "{" in said or ": " in said else ""
 
 
 def _resolve(loc: Sequence[str | int], data: Any) -> Where:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from reidbn.attack.attack import Attack
 from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD
-from reidbn.errors import ModelError, ReidbnError, UsageError, did_you_mean
+from reidbn.errors import ReidbnError, UsageError, did_you_mean
 from reidbn.limits import MOST_MODEL, regular
 from reidbn.release.writing import write_text
 
@@ -268,22 +268,18 @@ def parsed(
     `via` ends with the file of the text: models that it uses stand beside it.
     """
     from reidbn.attack.build import build
-    from reidbn.attack.explain import in_file, raise_file_problems
+    from reidbn.attack.explain import in_file, raise_file_problems, refuse_others, whole
     from reidbn.attack.reuse import written_out
     from reidbn.attack.schema import file_model, head_problems
     from reidbn.attack.yamltext import read_yaml
-    from reidbn.errors import Problem
 
     document = read_yaml(text)
-    if document.broken or not isinstance(document.data, dict):
-        starts = "a model file starts with schema_version: 1 and a name"
-        if not document.broken and document.data is None:
-            raise _whole(label, f"is empty; {starts}")
-        no_mapping = Problem((), f"is no mapping; {starts}")
-        problems = [] if document.broken else [no_mapping]
-        raise_file_problems(label, in_file(document, label, problems))
+    starts = "a model file starts with schema_version: 1 and a name"
+    refuse_others(document, label, "model file", starts)
+    if document.broken:
+        raise_file_problems(label, in_file(document, label, []))
     if document.data.get("kind") == "scenario":
-        raise _whole(label, "is a scenario; it goes with an attack and is none itself")
+        raise whole(label, "is a scenario; it goes with an attack and is none itself")
     problems = head_problems(document.data)
     if not problems:
         document, problems = written_out(document, lambda name: _part(name, kinds, via))
@@ -342,30 +338,22 @@ def save(attack: Attack, path: str | os.PathLike[str], *, expanded: bool = False
 
 
 def read_text(path: Path) -> str:
+    from reidbn.attack.explain import whole
+
     label = short(path)
     if path.is_dir():
-        raise _whole(label, "is a folder; name a file in it")
+        raise whole(label, "is a folder; name a file in it")
     try:
         data = regular(path, MOST_MODEL).read_bytes()
     except FileNotFoundError:
-        raise _whole(label, "there is no such file") from None
+        raise whole(label, "there is no such file") from None
     except OSError as problem:
-        raise _whole(label, f"cannot be read: {problem.strerror}") from None
+        raise whole(label, f"cannot be read: {problem.strerror}") from None
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as problem:
         message = f"is not UTF-8 text (byte {problem.start + 1:,}); is it a model file?"
-        raise _whole(label, message) from None
-
-
-def _whole(label: str, message: str) -> ModelError:
-    """An error about a file as such."""
-    from reidbn.attack.explain import FileProblem
-
-    problem = FileProblem((), message, file=label)
-    error = ModelError(str(problem))
-    error.problems = (problem,)
-    return error
+        raise whole(label, message) from None
 
 
 def short(path: Path) -> str:

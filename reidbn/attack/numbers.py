@@ -206,8 +206,8 @@ class Derived:
             number = self.attack.numbers[name]
             limits = (*self.reach[name], *self.allowed(name))
             low, high = max(limits[0], limits[2]), min(limits[1], limits[3])
-            here = float(value[0])
-            low, high = (x if math.isfinite(x) else here for x in (low, high))
+            here = float(value[0]) + 0.0
+            low, high = (x + 0.0 if math.isfinite(x) else here for x in (low, high))  # no -0
             source = f"derived: {number.formula}"
             found[name] = Parameter(
                 name, here, min(low, here), max(high, here), self.units[name] or "number", source,

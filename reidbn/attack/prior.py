@@ -35,7 +35,7 @@ class Prior:
 
         width = high - low
         if self.kind == "beta":
-            return stats.beta(self.a, self.b, loc=low, scale=width)
+            return stats.beta(float(self.a or 1), float(self.b or 1), loc=low, scale=width)
         if self.kind == "triangular":
             assert self.mode is not None  # noqa: S101 - checked at birth
             return stats.triang((self.mode - low) / width, loc=low, scale=width)

@@ -34,12 +34,22 @@ def question_slips(attack: Attack) -> Iterator[Problem]:
     for name, question in attack.questions.items():
         what = "group" if name in attack.groups else "node"
         taken = name in attack.groups or name in attack.all_nodes
-        if taken and name not in _ROUTES and not question.asks_only(name):
+        if not taken or name in _ROUTES:
+            continue
+        if not question.asks_only(name):
             message = (
                 f"is the name of a {what} too, and the question asks another thing: by this name "
                 f"alone it is refused where both could be meant; call the question otherwise"
             )
-            yield Problem(("questions", name), message, at_key=True, level=WARNING)
+        elif question.target and question.target.split("=")[-1].strip() != YES:
+            message = (
+                f"is the name of a {what} too, of which it asks one state: by this name alone ask "
+                f"answers with every state, assess with {question.target}, and what takes one "
+                f"chance refuses it; call the question otherwise"
+            )
+        else:
+            continue
+        yield Problem(("questions", name), message, at_key=True, level=WARNING)
 
 
 @dataclass(frozen=True)

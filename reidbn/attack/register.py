@@ -132,7 +132,12 @@ def register(table: Any, *, source: str = "") -> Scenario:
     source = source or written or f"{ASSUMPTION}: {name} does not say where its numbers come from"
     shown = [c for c in columns if c.startswith(SHOWS) and c[len(SHOWS) :].strip()]
     if LISTED not in columns or not shown:
-        raise ModelError(f"{name} is no register: it needs {FORM}; found {', '.join(columns)}")
+        lacks = (
+            f'no column "{LISTED}"'
+            if LISTED not in columns
+            else f'no column that starts with "{SHOWS}"'
+        )
+        raise ModelError(f"{name} is no register: it needs {FORM}; it has {lacks}")
     keys = [c for c in columns if c != LISTED and c not in shown]
     columns = {**columns, **{c: _edges(columns[c], c, name) for c in keys if c.endswith(FROM)}}
     _check(columns, keys, [LISTED, *shown], name)

@@ -120,7 +120,7 @@ def folded_sources(attack: Attack, told: Iterable[SourceLine]) -> list[SourceLin
             made[i] = line
         elif key not in made:
             gaps = _masked(line.name, words.pattern)[0]
-            made[key] = replace(line, name=_filled(gaps, words.label(of)))
+            made[key] = replace(line, name=_filled(gaps, words.label(of)), times=len(of))
     return [*made.values()]
 
 

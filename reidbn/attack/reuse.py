@@ -320,8 +320,10 @@ class _Part:
         return thing
 
     def _resized(self, column: str) -> bool:
-        held = self.attack.subject[column]
-        return bool({*held.axes, *held.last, held.each} & self.taken)
+        """Whether what stands for an axis may have more cases, or fewer: a node has the same."""
+        held, nodes = self.attack.subject[column], self.attack.nodes
+        same = {n for n in self.taken if n in nodes and not isinstance(nodes[n].states, str)}
+        return bool({*held.axes, *held.last, held.each} & (self.taken - same))
 
     def _numbers(self, thing: Any) -> Any:
         if isinstance(thing, dict):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -353,16 +353,18 @@ class Scenario:
             return ()
         return (*(item.chance for item in self.knows.known), *self.knows.on_list)
 
-    def in_order(self, *, apart: bool = False) -> Scenario:
+    def in_order(self, *, apart: bool = False, named: Set[str] = frozenset()) -> Scenario:
         """What a caller said, however it was said: one scenario of whoever knows the same.
 
         What is sure stands column by column (not where how many groups are known counts: `apart`),
-        other groups by what they tell beside it, in the order of the alphabet and by no other name;
-        what nobody knows is not there.  Facts of a sparse table are named by the table.
+        other groups by what they tell beside it, in the order of the alphabet and by no other name
+        (but those of which a question speaks: `named`); what nobody knows is not there.  Facts of a
+        sparse table are named by the table.
         """
         if not self.is_said or self.knows is None:
             return self
-        plain = [not item.by_profile and item.in_bands is None for item in self.knows.known]
+        plain = [not item.by_profile and item.in_bands is None and item.member not in named
+                 for item in self.knows.known]  # fmt: skip
         sure = {c for item, is_plain in zip(self.knows.known, plain, strict=True)
                 if is_plain and item.constant == 1 for c in item.columns}  # fmt: skip
         found = [] if apart else [Known(c, (c,), source="") for c in sorted(sure)]
@@ -370,8 +372,9 @@ class Scenario:
             gone = sure if is_plain and not apart else set()
             columns = tuple(sorted({*item.columns} - gone))
             if columns and (apart or not (is_plain and item.constant == 0)):
-                found.append(replace(item, name=" + ".join(columns), columns=columns, source=""))
-        found.sort(key=lambda item: (item.columns, *map(_in_bytes, item.chance)))
+                name = item.name if item.member in named else " + ".join(columns)
+                found.append(replace(item, name=name, columns=columns, source=""))
+        found.sort(key=lambda item: (item.columns, item.name, *map(_in_bytes, item.chance)))
         sparse = self.knows.sparse and replace(self.knows.sparse, known=(), source="")
         return replace(self, knows=replace(self.knows, known=tuple(found), sparse=sparse))
 

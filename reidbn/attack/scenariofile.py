@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, create_model
 
 from reidbn.attack import build
 from reidbn.attack.cells import FilePart, Number, State, Version, Word
-from reidbn.attack.explain import FileProblem, explain, in_file, raise_file_problems
+from reidbn.attack.explain import explain, in_file, raise_file_problems, refuse_others
 from reidbn.attack.modelfile import models_folder, read_text
 from reidbn.attack.register import REGISTER, is_register, named_register, read_facts, values_by_key
 from reidbn.attack.scenario import (
@@ -223,12 +223,12 @@ def _base(name: str | None, path: Path, above: tuple[Path, ...]) -> Scenario:
 
 
 def _build(document: Document, path: Path, label: str, above: tuple[Path, ...]) -> Scenario:
-    if document.broken or not isinstance(document.data, dict):
-        message = "is no mapping; a scenario file starts with schema_version: 1, kind: scenario"
-        problems: list[Problem] = [] if document.broken else [FileProblem((), message)]
-        raise_file_problems(label, in_file(document, label, problems))
+    starts = "a scenario file starts with schema_version: 1, kind: scenario"
+    refuse_others(document, label, "scenario file", starts)
+    if document.broken:
+        raise_file_problems(label, in_file(document, label, []))
     model = _model()
-    problems = []
+    problems: list[Problem] = []
     try:
         spec: Any = model.model_validate(document.data)
     except ValidationError as error:

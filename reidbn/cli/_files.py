@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,14 @@ import click
 from reidbn.cli._options import print_json, print_table
 from reidbn.differing import OF_WHOM, differing, other_events
 from reidbn.errors import UsageError
+from reidbn.inference.worst import TIED
 from reidbn.limits import regular
+from reidbn.result import NOTHING, WITHIN_DRAWING, Drawn, drawing_between
 from reidbn.written import agree, counted, is_number
 
 UNTOLD = "none that can be told"
 WHOSE = "whether both are of one table is not told in rounded files"
+UNLESS = "unless both rest on the same draws, "
 WRITERS = "write them with --json-report FILE, or result.report('file.json')"
 
 
@@ -34,12 +37,14 @@ def compare_files(first: str, second: str, *, as_json: bool) -> None:
         )
     own = _refuse_what_is_not_alike(one, two)
     differs = _differences(one, two)
+    drawing = drawing_between(*(_drawn(content) for content in (one, two)))
     rows = []
     for name in dict.fromkeys([*before, *after]):
         gap = _difference(before.get(name), after.get(name))
         if isinstance(gap, list) and gap[0] <= 0 <= gap[1]:
             gap = None  # even its sign may be that of the rounding
         rows.append((name, before.get(name), after.get(name), gap))
+    differs += _of_drawing(rows, drawing, own=own)
     if as_json:
         names = ("measure", "first", "second", "difference")
         for line in differs:
@@ -79,11 +84,18 @@ def _differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
     old = ["an older file does not say what its numbers are of"]
     found = differing(one, two)
     own = one.get("custodians_own_copy") or {*found} & {*OF_WHOM}
+    remarks = [text for each in (one, two) for text in _list(each.get("remarks"))]
+    tied = dict.fromkeys(t for t in remarks if isinstance(t, str) and t.startswith(TIED))
     return [
         *(old if "about" not in {**one} or "about" not in {**two} else []),
         *found.values(),
         *([] if own else [WHOSE]),
+        *tied,
     ]
+
+
+def _list(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else []
 
 
 def _how_much_is_told(rows: list[tuple[str, Any, Any, Any]]) -> str:
@@ -98,6 +110,28 @@ def _how_much_is_told(rows: list[tuple[str, Any, Any, Any]]) -> str:
     if not sure:
         return f"That any number differs cannot be told: {why}."
     return f"{told}; of {open_} it cannot be told: {why}."
+
+
+def _drawn(content: Mapping[str, Any]) -> dict[str, Drawn]:
+    """How far off drawing may put each measure, as a file says it."""
+    said = content.get("drawn") or {}
+    return {name: Drawn(float(of["off"]), of.get("draws")) for name, of in said.items()}
+
+
+def _of_drawing(
+    rows: Sequence[tuple[str, Any, Any, Any]], drawing: Mapping[str, float], *, own: bool
+) -> list[str]:
+    """Which differences are within what drawing alone may make of them.
+
+    Of a difference that is told by two ends, where one of them is; and a file that may leave the
+    house does not tell whether both rest on the same draws.
+    """
+    near = []
+    for name, _, _, gap in rows:
+        ends = gap if isinstance(gap, list) else [] if gap is None else [gap]
+        if ends and NOTHING < min(map(abs, ends)) <= drawing.get(name, 0.0):
+            near.append(name)
+    return [f"{', '.join(near)}: {'' if own else UNLESS}{WITHIN_DRAWING}"] if near else []
 
 
 def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:

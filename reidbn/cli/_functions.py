@@ -18,7 +18,7 @@ from reidbn.errors import UsageError
 # The commands that read a model, by name.
 COMMANDS = (
     "ask", "assess", "check", "compare", "coverage", "crosscheck", "decide", "derivatives", "draw",
-    "export", "learn", "show", "sobol", "solve", "sweep", "tornado", "uncertainty",
+    "export", "learn", "page", "show", "sobol", "solve", "sweep", "tornado", "uncertainty",
 )  # fmt: skip
 
 

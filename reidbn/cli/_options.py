@@ -406,12 +406,18 @@ def read_policy(texts: Iterable[str]) -> dict[str, Any] | None:
             rules.append(text)
             continue
         try:
-            rules.append(regular(Path(text)).read_text(encoding="utf-8"))
+            found = regular(Path(text)).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as problem:
             raise UsageError(
                 f"--policy {text}: is neither DECISION=OPTION nor a file that can be read "
                 f"({type(problem).__name__})"
             ) from None
+        if not all(re.match(r"\s*(\w+\s*=|$)", rule) for rule in re.split(r"[;\n]", found)):
+            raise UsageError(
+                f"--policy {text}: a line of it is no rule, DECISION=OPTION if NODE=STATE; nothing "
+                f"of the file is shown: it may be a table of people"
+            )
+        rules.append(found)
     return read_rules(";".join(rules)) if rules else None
 
 

@@ -20,8 +20,8 @@ from reidbn.cli._options import (
 )
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import DataError, UsageError
-from reidbn.microdata.columns import may_be_a_person
 from reidbn.microdata.direct import AS_IF
+from reidbn.microdata.header import may_be_a_person
 from reidbn.microdata.sources import source_of
 from reidbn.progress import be_quiet
 from reidbn.written import counted
@@ -63,10 +63,12 @@ def _columns_of(table: str | None) -> str:
     if table is None:
         return ""
     try:
-        header = source_of(_source(table)).header
+        source = source_of(_source(table))
+        header = source.header
+        unsaid = not header or may_be_a_person(header, source)
     except (UsageError, DataError):
         return ""
-    if may_be_a_person(header) or not header:
+    if unsaid:
         return ""
     more = f" and {counted(len(header) - MOST_NAMED, 'other')}" if len(header) > MOST_NAMED else ""
     return f". The table has {', '.join(header[:MOST_NAMED])}{more}"
@@ -213,12 +215,14 @@ def named_columns(texts: Iterable[str], header: Sequence[str], option: str) -> l
     """
     found = [part for text in texts for part in listed(text, header)]
     for name in header:
-        pieces = {piece.strip() for piece in name.split(",")}
-        apart = sorted(pieces & {*found} - {*header})
+        pieces = [piece.strip() for piece in name.split(",")]
+        apart = [piece for piece in pieces if piece in {*found} - {*header}]
         if "," in name and name not in found and apart:
+            said = name if {*pieces} <= {*found} else f"{apart[0]}, ..."  # what was typed, alone
             raise UsageError(
-                f'{option}: no column "{apart[0]}", but one that is called "{name}": put that name '
-                f"into an option of its own, {option} '{name}', or in double quotes inside the list"
+                f'{option}: no column "{apart[0]}", but one whose name has a comma beside it: put '
+                f"that name into an option of its own, {option} '{said}', or in double "
+                "quotes inside the list"
             )
     return found
 
@@ -277,6 +281,7 @@ def about(people: People, table: str | None = None) -> dict[str, Any]:
         "dropped": people.dropped,
         "partition": people.is_partition,
         "notes": list(people.notes),
+        "beside": list(people.others.names),
         "fingerprint": people.fingerprint,
     } | ({} if table is None else {"table": table})
 
@@ -288,8 +293,10 @@ _POLICY = {
 }
 
 
-def say_about(people: People) -> None:
-    """One paragraph on standard output: how many people, on what, and what was done to them."""
+def say_about(people: People, *, others: bool = True) -> None:
+    """One paragraph on standard output: how many people, on what, and what was done to them;
+    and what was not looked at (`others`), where what follows does not say so.
+    """
     known = ", ".join(people.quasi_identifiers)
     click.echo(f"{counted(len(people), 'person')} on {known}; {_POLICY[people.missing]}.")
     for note in people.notes:
@@ -298,6 +305,8 @@ def say_about(people: People) -> None:
         click.echo(f"Note: {in_shell(note, click.get_current_context().command)}.")
     if not people.is_partition:
         click.echo("Some values match others, so sizes count the people who match.")
+    for said in people.others.in_words if others else ():
+        click.echo(said)
 
 
 def with_subjects(people: People, table: pd.DataFrame) -> pd.DataFrame:

@@ -171,7 +171,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     above = options["fail_above"]
     if not as_json:
         if not quiet:
-            say_about(people)
+            say_about(people, others=False)
         click.echo(str(summary))
         say_policy(policy)
     gate = None if above is None else _gate(result, above, as_json=as_json)

@@ -88,7 +88,7 @@ def family(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
 
     if quiet or as_json:
         be_quiet()
-    of = {name: float(number(options[name], f"--{name.replace('_', '-')}"))
+    of: dict[str, Any] = {name: float(number(options[name], f"--{name.replace('_', '-')}"))
           for name in ("completeness", "false_reports", "jitter")}  # fmt: skip
     unused = ("completeness", "false_reports", "jitter", "in_release")
     _refuse_unused(("years",) if options["rule"] == "posterior" else unused, options["rule"])

@@ -64,6 +64,8 @@ ATTACK = "adversary-routes"
 @click.option("--population", type=WHOLE, metavar="NUMBER",
               help="People from whom the table was drawn.")  # fmt: skip
 @click.option("--population-model", metavar="NAME", help="As for reidbn assess.")
+@click.option("--if-missing", type=click.Choice(["left-out", "value"]), default="left-out",
+              show_default=True, help="What a person whose secret is missing is.")  # fmt: skip
 @click.option("--seconds", type=float, metavar="S", help="How long to search at most.")
 @click.option("--write", type=NewFile(".csv", ".parquet"), metavar="FILE",
               help="Write the table as it would be released. Restricted.")  # fmt: skip
@@ -153,7 +155,9 @@ def _say(plan: ReleasePlan) -> None:
     click.echo(plan.least_by)
     if plan.untouched:
         names = ", ".join(plan.untouched)
-        click.echo(f"not looked at, and written as they are unless they name a person: {names}")
+        click.echo(
+            f"taken as known to nobody, and written as they are unless they name a person: {names}"
+        )
 
 
 def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
@@ -202,4 +206,5 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
         "loss": Regression(loss) if "~" in loss else loss,
         "importance": {c: float(number(w, f"--importance {c}")) for c, w in weights.items()},
         "seconds": options["seconds"],
+        "if_missing": options["if_missing"],
     }

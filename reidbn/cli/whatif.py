@@ -33,6 +33,7 @@ from reidbn.cli._results import result_options
 from reidbn.cli._tables import show_frame, write_parquet
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.release.writing import write_csv
+from reidbn.written import capital
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,11 +78,13 @@ def sweep(
 ) -> int:
     """Ask QUESTION of ATTACK at every combination of the values of --over."""
     import reidbn as rb
+    from reidbn.whatif.crossed import crossed, crossed_in_words
 
     table = rb.sweep(asked.attack, asked.question, read_over(over), **options, **asked.how)
     is_mean = table.attrs["answer"] == "mean"
     if threshold is not None and not is_mean:
         refuse_no_limit(threshold, f"--threshold {threshold:g}")
+    met = {} if threshold is None else {"threshold": crossed(table, threshold)}
     if fail_above is not None and is_mean:
         raise UsageError("--fail-above needs a probability: ask for an event, such as node>=2")
     if fail_above is not None and "state" in table:
@@ -89,7 +92,7 @@ def sweep(
     if fail_above is not None:
         refuse_no_limit(fail_above, f"--fail-above {fail_above:g}")
     if csv:
-        write_csv(table, csv)
+        write_csv(table, csv, of_people=bool({"subject", "subjects"} & {*table.columns}))
     if parquet:
         write_parquet(table, parquet)
     if plot:
@@ -100,11 +103,13 @@ def sweep(
         click.echo(f"{table.attrs['attack']}: {table.attrs['question']}")
         show_frame(table)
         asked.say_policy()
+    if met and not asked.as_json:
+        click.echo(capital(crossed_in_words(met["threshold"])))
     gate = (
         {} if fail_above is None else {"fail_above": _gate_of_sweep(asked, table, over, fail_above)}
     )
     if asked.as_json:
-        print_json({**table.attrs, **asked.under, **gate, "rows": _rows_of(table)})
+        print_json({**table.attrs, **asked.under, **met, **gate, "rows": _rows_of(table)})
     return int(bool(gate) and gate["fail_above"]["exceeded"])
 
 

@@ -28,7 +28,7 @@ from reidbn.cpds.protocol import (
     in_steps,
     needs_parents,
 )
-from reidbn.errors import Problem, did_you_mean
+from reidbn.errors import Problem, a_dozen, did_you_mean
 
 MOST_NUMBERS = 100_000  # that a running number may come to
 MANY, FEW = 48, 15  # parents that are counted one after another; and by digits, a few at a time
@@ -145,8 +145,8 @@ class _Arithmetic(CPD):
             if whole
             else f"list every number from {low:.12g} to {numbers[-1]:.12g} that can come out"
         )
-        ends = ", ".join(dict.fromkeys((child.states[0], child.states[-1])))
-        message = f"{missing[0]:.12g} can come out, which is none of the states {ends}; {remedy}"
+        every = a_dozen(child.states)
+        message = f"{missing[0]:.12g} can come out, which is none of the states {every}; {remedy}"
         return [Problem(("kind",), message)]
 
 

@@ -225,7 +225,8 @@ class Function(CPD):
         if function is None:
             message = (
                 f'no function is registered as "{self.name}"; '
-                f"import the module that registers it first"
+                f"import the module that registers it first, or name its file in the shell: "
+                f"--functions FILE.py"
                 + (f" ({did_you_mean(self.name, _REGISTERED)})" if _REGISTERED else "")
             )
             return [Problem(("name",), message)]

@@ -210,6 +210,10 @@ class CPD(ABC):
 
     def references(self) -> tuple[str, ...]:
         """Every reference in the fields, in order: `$parameter`, `@column`, parent names."""
+        return self._references
+
+    @cached_property
+    def _references(self) -> tuple[str, ...]:
         return tuple(_references(self))
 
     def named(self, parents: Sequence[str]) -> CPD:

@@ -94,7 +94,11 @@ class Answer(Reply):
     For a question on a whole node `probability` has one more axis, its states.
     """
 
-    by_counts: tuple[float, float] | None = None  # 95 %, where nodes stand on counts
+    by_counts: tuple[float, float] | None = None
+    """95 %, where nodes stand on counts; of the highest answer where policies are tied."""
+    by_counts_share: float = 1.0
+    """The share of what the counts leave open at which what is given can be: the interval is of
+    that alone, and there is none of little."""
     rows = older("draws")
 
     def __float__(self) -> float:
@@ -130,6 +134,8 @@ class Answer(Reply):
             found["states"] = list(self.states)
         if self.by_counts:
             found["interval_95"] = self.by_counts
+        if self.by_counts_share < 1:
+            found["interval_95_share"] = self.by_counts_share
         return found | ({"rows": self.draws} if self.draws else {})  # the older word
 
     def _words(self) -> str:
@@ -181,7 +187,8 @@ class Expectation(Reply):
     def people(self) -> pd.DataFrame:
         """One row per person: the mean and the standard deviation of their number.
 
-        Of people counted as cells a row per cell, with how many people that is.
+        Of people counted as cells a row per cell, with how many people that is; where policies are
+        worth the same to the attacker, `worst_tied` is the highest mean.
         """
         import pandas as pd
 
@@ -189,7 +196,10 @@ class Expectation(Reply):
                              else self.value)[:, 0]  # fmt: skip
         sd = np.asarray(self.sd).reshape(len(each), -1)[:, 0]
         cells = {} if self.counts is None else {"people": self.counts}
-        found = pd.DataFrame({**cells, "mean": each, "sd": sd})
+        worst = (
+            {} if self.worst is None else {"worst_tied": self.worst.reshape(len(each), -1)[:, 0]}
+        )
+        found = pd.DataFrame({**cells, "mean": each, "sd": sd, **worst})
         return found if self.labels is None else found.set_axis(list(self.labels))
 
     def _numbers(self) -> dict[str, Any]:
@@ -202,8 +212,12 @@ class Expectation(Reply):
             low, high = np.min(self.value), np.max(self.value)
             mean = self._over_people(self.value).mean()
             over = np.size(self.value) if self.counts is None else self.counts.sum()
+            tied = ""
+            if self.worst is not None:
+                most = self._over_people(self.worst).mean()
+                tied = f"; of policies that are tied the highest is {most:.6g}"
             return (
                 f"{self.query.describe()} = {mean:.6g} on average over "
-                f"{over:,} ({low:.6g} to {high:.6g})"
+                f"{over:,} ({low:.6g} to {high:.6g}){tied}"
             )
         return f"{self.query.describe()} = {float(self):.6g} (sd {float(np.mean(self.sd)):.4g})"

@@ -121,11 +121,12 @@ def _answer(
     answer = _with_ties(answer, settings or {}, subject)
     if values.shape[:2] == (1, 1) and counted and not query.is_distribution:
         columns = subject_values(attack, subject)
-        alone = partial(joint, alone=True)
+        alone = partial(joint, alone=True, worst=answer.worst is not None)
         drawn = by_counts(attack, counted, query, settings or {}, columns, alone)[:, 0]
-        given = drawn.sum(axis=tuple(range(1, drawn.ndim))) if query.given else 1.0
+        given = drawn.sum(axis=tuple(range(1, drawn.ndim))) if query.given else np.ones(len(drawn))
         wanted: Any = (slice(None), *positions(attack, query, settings or {}))
-        answer = replace(answer, by_counts=interval(drawn[wanted] / given))
+        ends, share = interval(drawn[wanted], given)
+        answer = replace(answer, by_counts=ends, by_counts_share=share)
     return answer
 
 
@@ -242,7 +243,24 @@ def expectation(
         interval=interval,
         cut=answer.cut,
         tied=answer.tied,
+        worst=_highest_mean(attack, query, settings, subject) if answer.tied else None,
     )
+
+
+def _highest_mean(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any] | None,
+    subject: Mapping[str, Any] | None,
+) -> Array | None:
+    """The highest mean of the policies that are tied; None where they are too many to try."""
+    assert query.scale is not None  # noqa: S101 - callers asked for a mean
+    try:
+        values = joint(attack, query, settings, subject, alone=True, worst=True)
+    except (UsageError, TooLarge):
+        return None
+    found = to_answer(attack, query, values, (), "exact", settings or {}, subject)
+    return np.asarray(query.scale.value(np.asarray(found.probability)))
 
 
 def joint(

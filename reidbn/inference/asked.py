@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, TypedDict
@@ -27,6 +27,7 @@ from reidbn.inference.lowering import (
     check_settings,
     parameter_values,
     parts,
+    refuse_unknown,
     subject_values,
 )
 from reidbn.inference.network import Array
@@ -119,8 +120,8 @@ class Asked:
     many: ManyPeople | None = None  # where the subjects are many
     averaged: bool = False  # the mean over people is asked for, as if it were one subject's answer
     laid: Mapping[str, Any] = field(default_factory=dict)
-    """What was learnt beside the question's own evidence, as it was given: it holds of another
-    question, too."""
+    """What was learnt beside the question's own evidence, as given: it holds of another, too."""
+    silent: Collection[str] = ()  # parameters of stories that a scenario put aside
     worst: bool = False
     """Of policies that are worth the same to the attacker, that with the highest answer."""
 
@@ -143,8 +144,7 @@ class Asked:
     def _distinct(self) -> int:
         if self.many is not None:
             return self.many.subjects
-        columns = subject_values(self.attack, self.subject)
-        return rows_of(columns)
+        return rows_of(subject_values(self.attack, self.subject))
 
     @cached_property
     def weights(self) -> Array | None:
@@ -179,14 +179,14 @@ class Asked:
     def parameter(self, name: str) -> Parameter:
         known = self.attack.settable
         if name not in known:
-            parameter_values(self.attack, {name: 0})  # which refuses it
+            refuse_unknown(self.attack, name, self.silent)
         return known[name]
 
     def base(self, name: str) -> float:
         """The value that a parameter has while others are varied."""
         own = self.parameter(name).value
         if name in self.attack.numbers and name not in self.settings:
-            own = float(parameter_values(self.attack, self.settings)[name][0])
+            own = float(parameter_values(self.attack, self.settings)[name][0]) + 0.0  # no -0
         return float(self.settings.get(name, own))
 
     def describe(self) -> str:
@@ -203,21 +203,21 @@ class Asked:
 
     def holders(self, names: Sequence[str]) -> set[str]:
         """Nodes whose tables any of these parameters can change, as far as the question goes."""
-        found = set()
-        for node_name in self.relevant:
-            node = self.attack.all_nodes[node_name]
-            refs = {ref.removeprefix("$") for ref in self._read_by(node.cpd)}
-            if any(n in refs or n in node.structural for n in names):
-                found.add(node_name)
+        return {holder for name in names for holder in self._holders.get(name, ())}
+
+    @cached_property
+    def _holders(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for node_name, node in ((n, self.attack.all_nodes[n]) for n in self.relevant):
+            for name in (*self._read_by(node.cpd), *node.structural):
+                found.setdefault(name, set()).add(node_name)
         return found
 
     def _read_by(self, cpd: CPD) -> Iterator[str]:
-        """Every reference of a CPD, through derived numbers that were not set themselves."""
+        """What a CPD refers to, through derived numbers that were not set themselves."""
         todo, seen = [*cpd.references()], set()
         while todo:
-            ref = todo.pop()
-            name = ref.removeprefix("$")
-            yield ref
+            yield (name := todo.pop().removeprefix("$"))
             if name in self.attack.numbers and name not in seen and name not in self.settings:
                 todo += self.attack.derived.terms[name].names
                 seen.add(name)
@@ -242,7 +242,7 @@ class Asked:
         if any(name in node.structural for node in nodes):
             return True
         cpds = [n.cpd for n in nodes] + [u.payoffs for u in attack.utilities.values()]
-        return any(name == ref.removeprefix("$") for cpd in cpds for ref in self._read_by(cpd))
+        return any(name in self._read_by(cpd) for cpd in cpds)
 
     def jumps(self, name: str) -> str:
         """Why the answer may jump along a parameter, so that it is looked at value by value."""

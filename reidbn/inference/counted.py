@@ -19,6 +19,7 @@ from reidbn.inference.network import Array
 from reidbn.inference.query import Query
 
 DRAWS, SEED, LEVEL = 4_000, 20250101, 0.95
+FEWEST = 200  # draws that an interval is told of: five beyond either end
 Joint = Callable[[Attack, Query, Mapping[str, Any], Mapping[str, Array]], Array]
 
 
@@ -57,8 +58,15 @@ def by_counts(
     return joint(attack, query, settings, drawn)
 
 
-def interval(shares: Array) -> tuple[float, float]:
-    """The middle of the answers at all draws."""
+def interval(wanted: Array, given: Array) -> tuple[tuple[float, float] | None, float]:
+    """The middle of the answers at all draws at which what is given can be, and their share.
+
+    An attacker who decides may never do what is given at the others.  None of few draws.
+    """
+    can = given > 0
+    share = float(can.mean())
+    if can.sum() < FEWEST:
+        return None, share
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(shares, [tail, 1 - tail])
-    return float(low), float(high)
+    low, high = np.quantile(wanted[can] / given[can], [tail, 1 - tail])
+    return (float(low), float(high)), share

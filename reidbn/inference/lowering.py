@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from reidbn.attack.columns import (
     shaped,
     stray_share,
 )
+from reidbn.attack.events import EVERYTHING_SURE
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
@@ -62,7 +63,7 @@ def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[
                 f"({attack.numbers[name].formula}); set what it stands on"
             )
         if name not in attack.settable:
-            raise UsageError(f'{attack.name} has no parameter "{name}"; {_instead(attack, name)}')
+            refuse_unknown(attack, name)
     values = {
         name: _settings(parameter, changes.get(name, parameter.value))
         for name, parameter in attack.settable.items()
@@ -74,6 +75,16 @@ def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[
     return {**with_numbers(attack, values)}
 
 
+def refuse_unknown(attack: Attack, name: str, silent: Collection[str] = ()) -> NoReturn:
+    """Raise where a name is no parameter, or one of stories that a scenario put aside."""
+    if name in silent:
+        raise UsageError(
+            f"{name} has no say here: the scenario says what is known in place of the stories that "
+            f"read it; vary it where the model itself tells what is known"
+        )
+    raise UsageError(f'{attack.name} has no parameter "{name}"; {_instead(attack, name)}')
+
+
 def _instead(attack: Attack, name: str) -> str:
     """What may stand in the place of a name that is no parameter: what is known has its own."""
     column = re.sub(rf"^(known\.|(p_)?{KNOWS})", "", name)
@@ -82,8 +93,10 @@ def _instead(attack: Attack, name: str) -> str:
         return f'the chance that {column} is known is the parameter "{chance}"'
     members = {m for g in attack.groups.values() for m in g.members if m.startswith(KNOWS)}
     meant = name == "known" or name != column or f"{KNOWS}{column}" in members
-    if not (members and meant):
-        return did_you_mean(name, attack.settable)
+    hint = did_you_mean(name, attack.settable)
+    sure = EVERYTHING_SURE in members and name.startswith("p_") and not hint.startswith("did you")
+    if not (members and meant) and not sure:
+        return hint
     there = [one for one in attack.settable if one.startswith(f"p_{KNOWS}")]
     return (
         f"of what may be known, {', '.join(there) or 'nothing'} can be varied: a chance between 0 "

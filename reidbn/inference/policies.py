@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node, parse_given, parse_states
@@ -91,11 +92,27 @@ def read_rules(text: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def as_rules(attack: Attack, name: str, table: Array, states: Mapping[str, tuple[str, ...]]) -> (
-    list[str]
-):  # fmt: skip
-    """What is done for what is seen as rules, the most frequent last."""
-    node, found = attack.decisions[name], dict[str, list[str]]()
+@dataclass(frozen=True)
+class Rules:
+    """What is done for what is seen as rules, of which the first that fits counts."""
+
+    used: tuple[str, ...]
+    never: tuple[str, ...]
+    """Those of what never happens that say something else than the last rule."""
+    last: str
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All of them, in the order in which they are read."""
+        return *self.used, *self.never, self.last
+
+
+def as_rules(
+    attack: Attack, name: str, table: Array, states: Mapping[str, tuple[str, ...]],
+    happens: NDArray[np.bool_],
+) -> Rules:  # fmt: skip
+    """What is done for what is seen as rules, the most frequent of what ever happens last."""
+    node, found = attack.decisions[name], dict[str, tuple[list[str], list[str]]]()
     for at in np.ndindex(*table.shape[:-1]):
         seen = []
         for parent, place in zip(node.parents, at, strict=True):
@@ -108,9 +125,13 @@ def as_rules(attack: Attack, name: str, table: Array, states: Mapping[str, tuple
         taken = ",".join(f"{o}:{p!r}" for o, p in zip(node.states, chances, strict=True))
         if max(chances) == 1.0:
             taken = node.states[chances.index(1.0)]
-        found.setdefault(f"{name}={taken}", []).append(", ".join(seen))
-    *rare, usual = sorted(found.items(), key=lambda rule: len(rule[1]))
-    return [*(f"{taken} if {seen}" for taken, every in rare for seen in every), usual[0]]
+        both = found.setdefault(f"{name}={taken}", ([], []))
+        both[0 if happens[at] else 1].append(", ".join(seen))
+    *rare, usual = sorted(found.items(), key=lambda rule: [len(cases) for cases in rule[1]])
+    used, never = (
+        tuple(f"{taken} if {seen}" for taken, both in rare for seen in both[k]) for k in (0, 1)
+    )
+    return Rules(used, never, usual[0])
 
 
 def told_policy(policy: Any) -> dict[str, str]:

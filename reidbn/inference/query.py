@@ -16,6 +16,7 @@ from reidbn.attack.events import (
     no_mean_of_bands,
     read_event,
     read_test,
+    refuse_what_never_is,
     with_count,
     with_event,
 )
@@ -111,11 +112,15 @@ def read_query(
     target: Target | None,
     given: str | Mapping[str, Any] | None = None,
     do: str | Mapping[str, Any] | None = None,
+    *,
+    of_people: bool = False,
 ) -> tuple[Attack, Query]:
     """A question checked against the attack; soft evidence becomes explicit report nodes.
 
-    Without a target it is the attack's default question.
+    Without a target it is the attack's default question.  Of the people of a table (`of_people`)
+    fewer may be known than an event counts: then it has the chance 0, and is a slip otherwise.
     """
+    before = attack
     known = parse_given({} if given is None else given)
     target, known = _named_question(attack, target, known)
     hard: dict[str, str] = {}
@@ -149,6 +154,8 @@ def read_query(
         if node not in attack.all_nodes:
             hint = did_you_mean(node, attack.all_nodes)
             raise UsageError(f'{attack.name} has no node "{node}"; {hint}')
+    if not of_people:
+        refuse_what_never_is(attack, before)
     return attack, Query(targets, wanted, hard, done, words, scale, written)
 
 

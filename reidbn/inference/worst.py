@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from reidbn.inference.network import Array
 
 TIED = "Tied: "
 OF_TIED = "of the policies that are worth the same to the attacker"
+OF_ONE = f"told of one {OF_TIED}, and may be higher under another"
+OF_HIGHEST = "every figure here is of the policy with the highest answer"
 
 
 def worst_answers(
@@ -43,32 +45,51 @@ def say_tied(case: Asked, found: Ties | None = None) -> bool:
     Of a table it is said without a number: notes leave the house.  True where there is another.
     `found` keeps what is tied, by what is brought about, for other questions about the same people.
     """
-    is_tied, text = _tied(case, found)
-    if text:
-        aside("tied", 1.0, text)
-    return is_tied
+    other = of_tied(case, found)
+    if other.in_words:
+        aside("tied", 1.0, other.in_words)
+    return bool(other.names)
 
 
-def _tied(case: Asked, found: Ties | None = None) -> tuple[bool, str]:
-    """Whether policies are tied, and what to say where another has a higher answer, or may have."""
+@dataclass(frozen=True)
+class Tied:
+    """What the policies say that are worth as much as the one that is taken."""
+
+    names: tuple[str, ...] = ()
+    """Decisions in which another option is worth the same."""
+    highest: Array | None = None
+    """The highest of all answers, subject x setting; None where that is the answer itself."""
+    is_known: bool = True
+    """Whether the highest is known: where they are too many to try it is not."""
+    in_words: str = ""
+    """That another has a higher answer, or may have; empty where none has."""
+
+
+def of_tied(case: Asked, found: Ties | None = None, *, taken: Array | None = None) -> Tied:
+    """What other policies, worth the same, say of a question where it stands.
+
+    `taken` are the answers of those that are taken, where they are known.
+    """
     if not case.decides:
-        return False, ""
+        return Tied()
     known = {} if found is None else found
     done = tuple(sorted(case.query.do.items()))
     if done not in known:
         known[done] = tied(case.attack, case.settings, case.subject, case.query.do)
     names = known[done]
     if not names:
-        return False, ""
+        return Tied()
     text = tied_in_words(names)
     try:
-        worst = worst_answers(case)
+        worst = worst_answers(case, taken=taken)
     except (UsageError, TooLarge):  # which of them has the highest is not told, that they are is
-        return True, text
+        return Tied(names, is_known=False, in_words=text)
     if worst is None:
-        return True, ""
+        return Tied(names)
     told = case.count == 1 and case.query.scale is None
-    return True, text + (f"; the highest is {worst.max():.6g}" if told else "")
+    return Tied(
+        names, worst, in_words=text + (f"; the highest is {worst.max():.6g}" if told else "")
+    )
 
 
 def of_worst(case: Asked, looked: Iterable[Settings]) -> Asked:
@@ -78,13 +99,13 @@ def of_worst(case: Asked, looked: Iterable[Settings]) -> Asked:
     """
     if not case.decides or case.worst:
         return case
-    text = _tied(case)[1]
+    text = of_tied(case).in_words
     if all(worst_answers(case, at) is None for at in ({}, *looked)):
         if text:
             aside("tied", 1.0, text)
         return case
     text = text or f"{TIED}at some values options are worth the same to the attacker"
-    aside("tied", 2.0, f"{text}; every figure here is of the policy with the highest answer")
+    aside("tied", 2.0, f"{text}; {OF_HIGHEST}")
     return replace(case, worst=True)
 
 

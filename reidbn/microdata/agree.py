@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
-from reidbn.microdata.sparse import DATE, NUMBER, YEAR, Sparse
+from reidbn.microdata.kinds import DATE, NUMBER, YEAR
+from reidbn.microdata.sparse import Sparse
 from reidbn.theory.faces import packed, unpacked
+from reidbn.written import counted
 
 Match = Literal["equal", "tolerance", "present", "modal"]
 MATCHES = ("equal", "tolerance", "present", "modal")
@@ -39,6 +41,8 @@ class Agreement:
 
     sparse: Sparse
     """The table that is matched: of `modal`, what is unusual of each person."""
+    given: Sparse = field(repr=False)
+    """The table that was asked about."""
     match: str
     facts: tuple[tuple[int, ...], ...]
     """The features of each fact."""
@@ -68,6 +72,30 @@ class Agreement:
     def words(self) -> int:
         """Words of 64 bits that a set of people takes."""
         return -(-self.people // 64)
+
+    def named(self, what: str | Sequence[str]) -> Ints:
+        """The features that words name, as places; refused where none of a word's is matched."""
+        self.given.named(what)
+        words = [what] if isinstance(what, str) else what
+        if gone := [word for word in words if not self.sparse.has(word)]:
+            raise UsageError(
+                f'match="modal" leaves {gone[0]} out: it has no content so common that another '
+                "would be unusual (modal= says how common); name other features, or match them "
+                'by match="present" or match="equal"'
+            )
+        return self.sparse.named(what)
+
+    @property
+    def left_out(self) -> str:
+        """How many features are not matched, in words; empty where all are."""
+        every, here = len(self.given.schema), len(self.sparse.schema)
+        if here == every:
+            return ""
+        return (
+            f'match="modal" matches {here} of {counted(every, "feature")}: those with a content '
+            "so common that another is unusual (modal= says how common); of the others nothing "
+            "is known"
+        )
 
     def known(self, person: int, allowed: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints]:
         """A person's values and the fact that each belongs to, sorted by fact; some facts alone."""
@@ -159,6 +187,11 @@ def agreement(
         raise UsageError(f"tolerance={tolerance}; it is a share of the value, from 0 to below 1")
     if not 0 <= years <= 100:
         raise UsageError(f"years={years}; it must lie between 0 and 100")
+    if match == "modal" and sparse.truth is not None:
+        raise UsageError(
+            'match="modal" is about contents that few have, and this table has noise on them: ask '
+            'of the table without noise, or match="present"'
+        )
     seen = sparse.unusual(modal) if match == "modal" else sparse
     known, far = seen.as_known, match == "tolerance"
     reach = round(tolerance * far + seen.noise[0], 12), round(years * far + seen.noise[1], 12)
@@ -182,6 +215,7 @@ def agreement(
     facts, fact_of = _facts(seen, together=together)
     return Agreement(
         sparse=seen,
+        given=sparse,
         match=match,
         facts=facts,
         fact_of=fact_of,

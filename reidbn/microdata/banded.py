@@ -10,13 +10,15 @@ A missing value that matches anything goes on to do so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.errors import DataError
 from reidbn.microdata.columns import Column, column_of, object_array
 from reidbn.microdata.table import People
 
@@ -24,6 +26,8 @@ CROSSES = (
     "; released values that reach over several of these bands are matched as they are released, so "
     "people may have more alike than are counted, and never fewer: their risk may be lower"
 )
+OLDEST = 130  # years
+_DATE = re.compile(r"(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})(?:[ T].*)?")
 FEWEST = 3  # bands that numbers must reach, or they may be codes of groups already
 
 
@@ -69,6 +73,35 @@ def why_not_banded(people: People, name: str, width: float, *, most: float = np.
     if not _matches_by_equality(people, name):
         return "its released values match several others"
     return None
+
+
+def refuse_dates(people: People, name: str, what: str, width: float) -> None:
+    """Raise where bands of a number are known, and the column holds dates."""
+    labels = [str(v) for v in people.as_read.labels(name).tolist() if v is not None]
+    if labels and all(_DATE.fullmatch(label) for label in labels):
+        start = (
+            f"{what} is known in bands of {width:g}, and {name} holds dates, which nobody knows by "
+            "it: write the number (an age in years) as a column of its own and name that one, or "
+        )
+        raise DataError(
+            f'{start}leave it out: without=["{what}"], unknown=["{name}"]',
+            in_shell=f"{start}leave it out: --without {what} --unknown {name}",
+        )
+
+
+def refuse_no_ages(column: str, edges: Sequence[float], values: NDArray[Any]) -> None:
+    """Raise where a look-up by bands of age meets numbers that are no ages: all would be oldest."""
+    numbers = _numbers(values)
+    if max(edges) > OLDEST or numbers is None or not np.nanmax(numbers) > OLDEST:
+        return
+    raise DataError(
+        f"the scenario looks up ages, and {column} holds numbers above {OLDEST}, which would count "
+        "as the oldest: a year of birth or months are no age in years; a code of a missing age is "
+        "named when the table is read, missing_values=[...]",
+        in_shell=f"the scenario looks up ages, and {column} holds numbers above {OLDEST}, which "
+        "would count as the oldest: a year of birth or months are no age in years; a code of a "
+        "missing age is named: --missing-values CODE",
+    )
 
 
 def _matches_by_equality(people: People, name: str) -> bool:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from reidbn.errors import DataError
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.columns import object_array
+from reidbn.written import InTheHouse
 
 _PLAIN = re.compile(r"[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?|[-+]?\d(?:\.\d+)?e[-+]\d{2,3}")
 """A number as people write it, or programs that write very small ones with an exponent; sixteen
@@ -117,7 +118,8 @@ class Blanks:
     @property
     def notes(self) -> list[str]:
         """A word about the codes that no cell held: they may be misspelt."""
-        return [f'missing value "{text}" occurs in no column that was read' for text in self.unseen]
+        said = 'missing value "{}" occurs in no column that was read'.format
+        return [InTheHouse(said(text)) for text in self.unseen]  # one cell makes it untrue
 
 
 def tidy(

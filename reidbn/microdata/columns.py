@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,42 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import DataError, did_you_mean
+from reidbn.errors import DataError
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.matching import Relation, emptied, wildcard
 
 Ints = NDArray[np.int64]
-_DATUM = re.compile(r"[\d\s.,:/+-]*\d[\d\s.,:/+-]*")
-
-
-def may_be_a_person(header: Sequence[str]) -> bool:
-    """Whether a header holds numbers or dates: where a file has no header, it is a person's row.
-
-    >>> may_be_a_person(["age", "zip5"]), may_be_a_person(["M", "1970-01-02"])
-    (False, True)
-    """
-    return any(_DATUM.fullmatch(str(name)) for name in header)
-
-
-def beside_of(header: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns of a header beside those that are looked at; no person's row is shown.
-
-    >>> beside_of(["mrn", "sex", "born"], ["sex"]), beside_of(["M", "1970-01-02"], ["M"])
-    (('mrn', 'born'), ('column 2',))
-    """
-    hidden = may_be_a_person(header)
-    return tuple(
-        f"column {place}" if hidden else str(name)
-        for place, name in enumerate(header, start=1)
-        if name not in columns
-    )
-
-
-def instead_of(name: str, header: Sequence[str]) -> str:
-    """The end of a message about a column that is not there; no person's row is shown."""
-    if may_be_a_person(header):
-        return "the header holds numbers or dates; its cells must be the names of the columns"
-    return did_you_mean(name, header)
 
 
 @dataclass(frozen=True)

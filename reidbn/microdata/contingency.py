@@ -15,7 +15,7 @@ ends give the same cells in the same order, missing values included:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +33,11 @@ from reidbn.microdata.classes import (
     totals,
 )
 from reidbn.microdata.coding import Blanks, Raw, tidy, whole_numbers, with_missing
-from reidbn.microdata.columns import beside_of, instead_of
+from reidbn.microdata.direct import refuse_direct
+from reidbn.microdata.header import first_rows, instead_of
 from reidbn.microdata.knowledge import Knowledge
 from reidbn.microdata.lattice import refuse_many
+from reidbn.microdata.others import Others, others_of
 from reidbn.microdata.rows import distinct_rows
 from reidbn.microdata.sources import source_of
 from reidbn.microdata.subset_table import Progress, parted, progressing, walked
@@ -73,8 +75,8 @@ class Contingency:
     engine: str
     notes: tuple[str, ...] = ()
     """What was found on the way, in words."""
-    beside: tuple[str, ...] = ()
-    """Names of the source's other columns, which were not counted by."""
+    others: Others = field(default_factory=Others)
+    """The source's other columns, which were not counted by."""
 
     def __post_init__(self) -> None:
         for array in (self.codes, self.n):
@@ -113,8 +115,7 @@ class Contingency:
         places = [self.columns.index(name) for name in wanted]
         labels = tuple(self.labels[j] for j in places)
         found = _collapsed(wanted, labels, self.codes[:, places], self.n, self.engine)
-        more = tuple(name for name in self.columns if name not in wanted)
-        return replace(found, beside=(*self.beside, *more))
+        return replace(found, others=self.others.more(n for n in self.columns if n not in wanted))
 
     @typed
     def frequencies(self, columns: str | Sequence[str] | None = None) -> FrequencyTable:
@@ -187,7 +188,8 @@ def contingency(
     )
     found = settle(wanted, raw, n, engine, missing=missing, blanks=blanks)
     looked_at = wanted if counts is None else (*wanted, counts)
-    return replace(found, beside=beside_of(header, looked_at))
+    seen = dict(found.others.seen)
+    return replace(found, others=others_of(header, looked_at, first_rows(source), seen=seen))
 
 
 def default_engine(source: Any) -> str:
@@ -213,18 +215,20 @@ def settle(
     blanks: Blanks,
 ) -> Contingency:
     """Raw cells made the same for every back end: values tidied, equal cells merged, sorted."""
-    labels = []
+    labels: list[NDArray[Any]] = []
+    direct: dict[str, str] = {}
     codes = np.empty((n.size, len(columns)), dtype=np.int32, order="F")
     for j, name in enumerate(columns):
         codes[:, j], values = tidy(name, raw[name], blanks)
         labels.append(values)
+        direct |= refuse_direct(name, codes[:, j], values, n, allowed=True)
     if missing == "drop":
         whole = (codes >= 0).all(axis=1)
         codes, n = np.asfortranarray(codes[whole]), n[whole]
     for j in range(len(columns)):
         codes[:, j], labels[j] = with_missing(codes[:, j], labels[j])
     table = _collapsed(tuple(columns), tuple(labels), codes, n, engine)
-    return replace(table, notes=tuple(blanks.notes))
+    return replace(table, notes=tuple(blanks.notes), others=Others(seen=tuple(direct.items())))
 
 
 def _wanted(source: Any, columns: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -267,7 +271,7 @@ def _raw(
     table = source_of(source)
     for name in (*wanted, *([] if counts is None else [counts])):
         if name not in table.header:
-            raise UsageError(f'no column "{name}"; {instead_of(name, table.header)}')
+            raise UsageError(f'no column "{name}"; {instead_of(name, table)}')
     for name in wanted:
         if table.header.count(name) > 1:
             raise DataError(f"{table.name}: two columns have the same name; rename one")
@@ -284,8 +288,7 @@ def _of_people(people: People, columns: Sequence[str], missing: str) -> Continge
         gone = [len(x) - 1 if len(x) and x[-1] is None else -1 for x in labels]
         codes = np.asfortranarray(codes[(codes != np.array(gone)).all(axis=1)])
     found = _collapsed(tuple(columns), tuple(labels), codes, None, "numpy")
-    more = tuple(name for name in people.columns if name not in columns)
-    return replace(found, beside=(*people.beside, *more))
+    return replace(found, others=people.others.more(n for n in people.columns if n not in columns))
 
 
 def _collapsed(

@@ -88,12 +88,17 @@ def _text(path: Path, line: bytes) -> str:
     return text
 
 
-def code_csv(path: Path, names: Sequence[str], head: Head) -> dict[str, Raw]:
-    """The wanted columns, coded; every cell as it is written, a blank one as missing."""
+def code_csv(
+    path: Path, names: Sequence[str], head: Head, most: int | None = None
+) -> dict[str, Raw]:
+    """The wanted columns, coded; every cell as it is written, a blank one as missing.
+
+    `most` rows are read, and then lines are not looked at beforehand.
+    """
     import pandas as pd
 
     header = head.names
-    rows = check_lines(path, head)
+    rows = check_lines(path, head) if most is None else most
     if rows == 0:
         raise DataError(f"{path.name}: a header and no rows; need at least one person")
     places = [header.index(name) for name in names]
@@ -106,6 +111,7 @@ def code_csv(path: Path, names: Sequence[str], head: Head) -> dict[str, Raw]:
             names=[str(i) for i in range(len(header))],
             dtype=object, na_filter=False, index_col=False, encoding="utf-8", engine="c",
             compression="gzip" if path.suffix == ".gz" else None, chunksize=_ROWS,
+            nrows=most,
         ) as chunks:  # fmt: skip
             for chunk in progress(chunks, f"reading {path.name}", total=-(-rows // _ROWS)):
                 read += len(chunk)
@@ -115,7 +121,7 @@ def code_csv(path: Path, names: Sequence[str], head: Head) -> dict[str, Raw]:
         raise DataError(f"{path.name}: {NOT_UTF8}") from None
     except (pd.errors.ParserError, ValueError):
         raise DataError(f"{path.name}: cannot be read as CSV; check its quotes") from None
-    if read != rows:
+    if most is None and read != rows:
         raise DataError(f"{path.name}: {rows} lines but {read} rows; check its quotes")
     return {name: coder.finish() for name, coder in zip(names, coders, strict=True)}
 

@@ -7,6 +7,7 @@ and at its values as every column is coded.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -18,24 +19,27 @@ from reidbn.microdata.classes import Codes
 from reidbn.microdata.coding import Blanks, Raw
 from reidbn.written import counted
 
-_LOOKED_AT = 1000
+LOOKED_AT = 1000
 _FEW = 100
 """Below so many rows, distinct texts prove nothing."""
 _OFTEN = 0.05
 """Of the rows; a value that so many have may be a code for one that is missing."""
 _LONG = 100_000_000
 """Nine digits: longer than a date, as long as a social security number."""
-_NAMES = {
+_NAMES = {  # as they are called in English, German, French, Italian, Spanish, Portuguese, Dutch
     "name", "fullname", "firstname", "lastname", "surname", "forename", "givenname", "familyname",
     "patientname", "email", "emailaddress", "phone", "phonenumber", "telephone", "ssn",
     "ipaddress", "streetaddress", "passport", "hospitalnumber", "hospitalno",
+    "vorname", "nachname", "familienname", "geburtsname", "patientenname", "telefon", "adresse",
+    "nom", "prenom", "nomdefamille", "nome", "cognome", "nombre", "nombres",
+    "apellido", "apellidos", "sobrenome", "voornaam", "achternaam", "naam",
 }  # fmt: skip
 _NO = "(no|nr|nbr|num|number|nummer)"
 _PERSONS = re.compile(
     rf"id|{_NO}?id{_NO}?|(unique|u|gu|uu|p)id|identifier|mrn|patient"
     rf"|(patient|subject|participant|respondent|client|customer|insured)s?(id|key|identifier|{_NO})"
     rf"|(person|individual|member|employee|student|resident|donor|nhs|hospitalpatient)(id|key)"
-    rf"|(patienten|versicherten|versicherungs|insurance|policy|nhs|passport|medicalrecord"
+    rf"|(patienten|versicherten|versicherungs|sozialversicherungs|ahv|sv|insurance|policy|nhs|passport|medicalrecord"
     rf"|socialsecurity){_NO}"
 )  # "person no", "member no" and the like count the people of a household
 _RECORDS = re.compile(
@@ -63,25 +67,43 @@ _FORMATS: dict[str, Callable[[str], object]] = {
 }
 
 
-def refuse_direct(name: str, codes: Codes, labels: NDArray[Any]) -> None:
-    """Raise if the column looks like a direct identifier; the message says which kind."""
-    looks = looks_direct(name, codes, labels)
-    if looks:
+def refuse_direct(
+    name: str,
+    codes: Codes,
+    labels: NDArray[Any],
+    n: NDArray[np.int64] | None = None,
+    *,
+    allowed: bool,
+) -> dict[str, str]:
+    """Raise if the column looks like a direct identifier; the message says which kind.
+
+    Where that is allowed: the column, and by what it points at people.  `n` are how many rows each
+    code stands for.
+    """
+    looks = looks_direct(name, codes, labels, n)
+    if looks and not allowed:
         raise DataError(
             f'column "{name}" looks like a direct identifier ({looks}); leave it out, or '
             "name it as subject_id if it tells persons apart; allow_direct=True keeps it"
         )
+    return {name: looks} if looks else {}
 
 
-def looks_direct(name: str, codes: Codes, labels: NDArray[Any]) -> str | None:
-    """Why a column of these codes (-1 where missing) and values seems to name people."""
+def looks_direct(
+    name: str, codes: Codes, labels: NDArray[Any], n: NDArray[np.int64] | None = None
+) -> str | None:
+    """Why a column of these codes (-1 where missing, `n` rows each) and values seems to name
+    people.
+    """
     if named_direct(name):
         return "by its name"
-    texts = [str(value) for value in labels[:: max(1, labels.size // _LOOKED_AT)].tolist()]
+    texts = [str(value) for value in labels[:: max(1, labels.size // LOOKED_AT)].tolist()]
     for what, fits in _FORMATS.items():
         if texts and sum(bool(fits(text)) for text in texts) > 0.8 * len(texts):
             return f"its values have the form of {what}"
-    held = np.bincount(codes[codes >= 0], minlength=labels.size)
+    there = codes >= 0
+    rows_of = None if n is None else n[there]
+    held = np.bincount(codes[there], weights=rows_of, minlength=labels.size)
     if held.size and held.max() >= max(2, _OFTEN * held.sum()):
         other = np.arange(held.size) != held.argmax()
         labels, held = labels[other], held[other]
@@ -125,7 +147,8 @@ def of_several_rows(name: str, raw: Raw, blanks: Blanks) -> str | None:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^a-z]", "", name.lower())
+    apart = unicodedata.normalize("NFKD", name.casefold())  # an accent is a sign of its own
+    return re.sub(r"[^a-z]", "", apart)
 
 
 def _like_a_number(labels: NDArray[Any], rows: int) -> str | None:

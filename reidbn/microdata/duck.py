@@ -17,8 +17,8 @@ from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Raw, whole_numbers
-from reidbn.microdata.columns import instead_of
 from reidbn.microdata.csvfile import check_lines, head_of, is_csv, refuse_bomb
+from reidbn.microdata.header import instead_of
 from reidbn.microdata.sources import quoted, source_of, top_names
 from reidbn.release.writing import held_folder, private_folder, whole
 
@@ -42,7 +42,7 @@ def grouped(
     with _connection(memory_limit, temp_directory, threads) as con:
         table, is_text = _table(con, source, memory_limit or temp_directory or threads)
         header = list(table.columns)
-        _check(header, [*columns, *([] if counts is None else [counts])])
+        _check(header, [*columns, *([] if counts is None else [counts])], source)
         cells = table.aggregate(_selection(columns, counts, _COUNT), _listed(columns))
         if table is not source:  # in our own connection: group before anything is handed over
             with _failures():
@@ -83,7 +83,7 @@ def collapse(
         raise UsageError(f'a column is called "{counts}"; name the counts otherwise: counts=')
     with _connection(memory_limit, temp_directory, threads) as con:
         table, _ = _table(con, source, memory_limit or temp_directory or threads)
-        _check(table.columns, columns)
+        _check(table.columns, columns, source)
         cells = table.aggregate(_selection(columns, None, counts), _listed(columns))
         with whole(place, of_people=True) as made, _failures():
             cells.write_parquet(str(made))
@@ -218,10 +218,10 @@ def _csv(con: Any, files: Sequence[Path]) -> Any:
     )
 
 
-def _check(there: Sequence[str], wanted: Sequence[str]) -> None:
+def _check(there: Sequence[str], wanted: Sequence[str], source: Any) -> None:
     for name in wanted:
         if name not in there:
-            raise UsageError(f'no column "{name}"; {instead_of(name, there)}')
+            raise UsageError(f'no column "{name}"; {instead_of(name, there, source)}')
 
 
 def _selection(columns: Sequence[str], counts: str | None, name: str) -> str:

@@ -159,7 +159,8 @@ def empty_cells(people: People, where: Mapping[str, ArrayLike]) -> People:
 
     `where` names rows of each column (numbers, or a mask).  Who knows somebody knows what the cell
     held: alike are then the rows that say so or are empty there, and of one person of 30 whose age
-    is emptied among ten of 40 that is one row.  A released file alone does not tell this.
+    is emptied among ten of 40 that is one row.  A released file alone does not tell this.  A cell
+    that is missing stays as it is.
 
     `people` have one row each, and values that match themselves alone.
 
@@ -176,6 +177,8 @@ def empty_cells(people: People, where: Mapping[str, ArrayLike]) -> People:
                 f'"{name}" is no quasi-identifier; {did_you_mean(name, people.quasi_identifiers)}'
             )
         j, gone = people.columns.index(name), _named(people, rows)
+        if schema[j].has_missing:  # there is nothing to empty
+            gone &= table[:, j] != len(schema[j].labels) - 1
         if schema[j].relation is not None:
             raise UsageError(
                 f'cells of "{name}" were emptied, or its values match several others: name all '
@@ -335,3 +338,12 @@ def bits(counts: NDArray[Any]) -> float:
     """
     p = counts[counts > 0] / counts.sum()
     return float(-(p * np.log2(p)).sum()) + 0.0
+
+
+def bits_hidden(have: NDArray[Any], among: Any) -> NDArray[np.float64]:
+    """Of each value the bits that its group hides: log2(people in it / people who have it).
+
+    Who is left out, and whose cell is emptied, is hidden among all.
+    """
+    hidden = np.log2(np.maximum(among, 1)) - np.log2(np.maximum(have, 1))
+    return np.where(have > 0, hidden, 0.0)

@@ -11,7 +11,7 @@ import datetime
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -46,11 +46,7 @@ class Ladder(Hierarchy):
     def __post_init__(self) -> None:
         if not self.rungs:
             raise UsageError("a hierarchy of no values; list each value with its levels")
-        top = max(len(names) for names in self.rungs.values())
-        names = {
-            value: (*path, *[path[-1] if path else value] * (top - len(path)))
-            for value, path in self.rungs.items()
-        }
+        names = dict(_as_high(self.rungs.items()))
         covers: dict[str, set[str]] = {}
         for value, path in names.items():
             for name in (value, *path):
@@ -134,28 +130,36 @@ def _refuse_two_meanings(
 def Tree(branches: Mapping[str, Any] | Iterable[Any]) -> Ladder:
     """A hierarchy from nested names: `Tree({"Europe": ["UK", "FR"], "Americas": ["PE"]})`.
 
-    `branches` are the nested names.
+    `branches` are the nested names.  Where some branches have fewer levels than those beside them,
+    what stands there stays as it is until the others are through.
 
+    >>> Tree({"World": [{"Europe": ["UK", "PL"]}, "JP"]}).up("JP", 1)
+    'JP'
     >>> Tree({"Europe": {"West": ["UK"], "East": ["PL"]}, "Asia": ["JP"]}).up("UK", 2)
     'Europe'
     """
     rungs: dict[str, tuple[str, ...]] = {}
-    for leaf, path in _leaves(branches, ()):
+    for leaf, path in _leaves(branches):
         if leaf in rungs:
             raise UsageError("a value stands in two branches of the tree; put it in one")
         rungs[leaf] = path
     return Ladder(rungs)
 
 
-def _leaves(branch: Any, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _leaves(branch: Any) -> list[tuple[str, tuple[str, ...]]]:
+    """Each value and the names above it, all of them equally high."""
     if isinstance(branch, Mapping):
-        for name, inner in branch.items():
-            yield from _leaves(inner, (str(name), *above))
-    elif isinstance(branch, Iterable) and not isinstance(branch, str):
-        for inner in branch:
-            yield from _leaves(inner, above)
-    else:
-        yield str(branch), above
+        inner = [(name, path) for name, below in branch.items() for path in _leaves(below)]
+        return _as_high([(leaf, (*path, str(name))) for name, (leaf, path) in inner])
+    if isinstance(branch, Iterable) and not isinstance(branch, str):
+        return _as_high([path for below in branch for path in _leaves(below)])
+    return [(str(branch), ())]
+
+
+def _as_high(paths: Collection[tuple[str, tuple[str, ...]]]) -> list[tuple[str, tuple[str, ...]]]:
+    """Who has fewer levels keeps its last name, or is itself, until the others are through."""
+    top = max((len(path) for _, path in paths), default=0)
+    return [(leaf, (*path, *[(leaf, *path)[-1]] * (top - len(path)))) for leaf, path in paths]
 
 
 @typed

@@ -20,7 +20,8 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError
 from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.columns import object_array
-from reidbn.microdata.sparse import DATE, NUMBER, YEAR, Sparse
+from reidbn.microdata.kinds import DATE, NUMBER, YEAR
+from reidbn.microdata.sparse import Sparse
 
 NOISY = (NUMBER, YEAR, DATE)
 _DAYS = Fraction(1461, 4)  # in a year

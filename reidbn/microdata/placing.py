@@ -37,6 +37,8 @@ from reidbn.microdata.banded import (
     can_be_banded,
     is_finer,
     reaches_over,
+    refuse_dates,
+    refuse_no_ages,
     seen,
     why_not_banded,
 )
@@ -223,6 +225,7 @@ def _banded(
                 f"known, name it so (column {finer.of}={item.name})"
             )
         return item
+    refuse_dates(people, finer.of, item.name, finer.width)
     why_not = why_not_banded(people, finer.of, finer.width)
     said = f"{item.name}: people are alike in bands of {finer.width:g} of {finer.of}"
     if why_not is not None:
@@ -254,7 +257,7 @@ def _has_columns(item: Known, people: People, notes: list[str]) -> bool:
     hint = did_you_mean(missing[0], people.quasi_identifiers)
     said = (
         f'the scenario knows {item.name} from "{missing[0]}", which is no quasi-identifier of the '
-        f"table; {hint} Map it with "
+        f"table; {hint}{'' if hint.endswith('?') else '.'} Map it with "
     )
     raise DataError(
         f'{said}columns={{"{item.name}": "your_column"}}, or leave the group out with '
@@ -421,6 +424,9 @@ def _keys(lookup: FactLookup, people: People) -> tuple[list[tuple[str, ...]], ND
     codes = people.codes(list(lookup.by))[some_of(ids, count)]
     labels = [people.labels(c) for c in lookup.by]
     edges = [lookup.bands.get(name) for name in lookup.fact_columns]
+    for column, fact, of, shown in zip(lookup.by, lookup.fact_columns, edges, labels, strict=True):
+        if of and fact.removesuffix(" from") == "age":
+            refuse_no_ages(column, of, shown)
     keys = [
         tuple(_key(labels[j][c], edges[j]) for j, c in enumerate(row)) for row in codes.tolist()
     ]
@@ -549,11 +555,10 @@ def _remedies(silent: Sequence[str], people: People, groups: Groups) -> tuple[st
     if open_names and others:
         said = (
             f"It also knows {', '.join(open_names)}, which the table lacks. If "
-            f"{others[0]} holds one of them, say which, such as "
+            f"{' or '.join(others)} holds one of them, say which: "
         )
-        first = open_names[0]
-        python += f'{said}columns={{"{first}": "{others[0]}"}}. '
-        shell += f"{said}--column {first}={others[0]}. "
+        python += f'{said}columns={{"THAT_ONE": "{others[0]}"}}. '
+        shell += f"{said}--column THAT_ONE={others[0]}. "
     listed = ", ".join(f'"{name}"' for name in silent)
     end = "If the attacker does not know it, say "
     return (

@@ -2,7 +2,9 @@
 
     dates                      month, year, decade
     ages and other numbers     bands, each twice the one before (5, 10, 20 for ages)
-    codes of one length        first characters (postcodes)
+    bands (20-29, 80+)         each with the ones next to it: two, four, ...
+    codes of one length        first characters (postcodes; of numbers where the column's name says
+                               so: zip, postcode, postal, plz)
     diagnoses of ICD-10        category (E11), block (E10-E14), chapter (E00-E90)
     postcodes of the UK        sector (OX12 6), district (OX12), area (OX)
     countries                  sub-region, region: names, codes of three letters, and codes of two
@@ -47,6 +49,8 @@ FEWEST = 4  # different values that are worth making coarser
 AGES = 130
 BANDS = 20  # of the narrowest ones
 RARE = (10, 0.05)  # people whom a value has, and a share of all
+POSTCODES = re.compile(r"(?i)zip|post.?(al|code)|plz|postleit")
+"""Columns of which whole numbers are codes of places, and no amounts."""
 PARTED = ("quantiles", "width")
 
 
@@ -250,10 +254,24 @@ def _by_rule(column: str, labels: Sequence[Any], counts: Ints) -> Hierarchy | No
     codes = all(len(t) == length > FEWEST and re.fullmatch(r"[0-9A-Z]+", t) for t in texts)
     if codes and (numbers is None or any(t.startswith("0") for t in texts)):
         return Prefix(*range(length - 1, max(length - FEWEST, 0), -1))
+    if numbers is not None and POSTCODES.search(column) and not any("." in t for t in texts):
+        return _of_postcodes(texts)
     if numbers is not None:
         return _bands(numbers)
+    ends = _ends(values)
+    if ends is not None:
+        return _with_open_ends(ends) or _neighbours(texts, ends)
     counted_here = dict(zip(texts, (c for _, c in here), strict=True))
     return _rare_together(counted_here, _in_people(RARE, counted_here))
+
+
+def _of_postcodes(texts: Sequence[str]) -> Hierarchy:
+    """First digits; of codes that lost the noughts before them, bands of as many values."""
+    length = max(map(len, texts))
+    keeps = range(length - 1, max(length - FEWEST, 0), -1)
+    if all(len(t) == length for t in texts):
+        return Prefix(*keeps)
+    return Bands(*(10 ** (length - digits) for digits in keeps))
 
 
 def _are_dates(values: Sequence[Any]) -> bool:
@@ -269,11 +287,60 @@ def _are_dates(values: Sequence[Any]) -> bool:
 
 def _numbers(values: Sequence[Any]) -> list[float] | None:
     """The values as numbers; None where they are words, or bands already."""
+    ends = _ends(values)
+    if ends is None or any(low != high for low, high in ends):
+        return None
+    return [low for low, _ in ends]
+
+
+def _ends(values: Sequence[Any]) -> list[tuple[float, float]] | None:
+    """The lowest and the highest number of each value; None where one is a word."""
     try:
-        ends = [interval(v) for v in values]
+        return [interval(v) for v in values]
     except DataError:
         return None
-    return [low for low, _ in ends] if all(low == high for low, high in ends) else None
+
+
+def _with_open_ends(ends: Sequence[tuple[float, float]]) -> Bands | None:
+    """Bands of whole numbers of which the lowest or the highest are together already: 90+, <18."""
+    numbers = [low for low, high in ends if low == high]
+    low = [math.floor(end) + 1 for start, end in ends if start == -math.inf < end < math.inf]
+    high = [math.ceil(start) for start, end in ends if -math.inf < start < end == math.inf]
+    if len(numbers) + len(low) + len(high) < len(ends) or len(low) > 1 or len(high) > 1:
+        return None
+    between = all(x.is_integer() and max(low, default=x) <= x < max(high, default=math.inf)
+                  for x in numbers)  # fmt: skip
+    found = _bands(numbers) if between and len(numbers) > FEWEST else None
+    if found is None:
+        return None
+    return Bands(*found.widths, bottom=low[0] if low else None, top=high[0] if high else None)
+
+
+def _neighbours(texts: Sequence[str], ends: Sequence[tuple[float, float]]) -> Ladder | None:
+    """Bands joined with those next to them: two, then four, ...; None where some overlap."""
+    order = sorted(range(len(ends)), key=lambda i: ends[i])
+    if any(ends[a][1] > ends[b][0] for a, b in pairwise(order)):
+        return None
+    paths: dict[str, list[str]] = {text: [] for text in texts}
+    size = 2
+    while (parts := len(order) // size - 1) > 0:  # what is over is of the last one
+        for place, i in enumerate(order):
+            part = min(place // size, parts)
+            first = order[part * size]
+            last = order[-1 if part == parts else part * size + size - 1]
+            span = _span(ends[first][0], ends[last][1])
+            paths[texts[i]].append(span or f"{texts[first]} to {texts[last]}")
+        size *= 2
+    return Ladder({value: tuple(path) for value, path in paths.items()})
+
+
+def _span(low: float, high: float) -> str:
+    """The band of whole numbers from one to another as people write it; else nothing."""
+    if not all(end.is_integer() for end in (low, high) if math.isfinite(end)):
+        return ""
+    if math.isinf(low):
+        return "" if math.isinf(high) else f"<={high:.0f}"
+    return f"{low:.0f}+" if math.isinf(high) else f"{low:.0f}-{high:.0f}"
 
 
 def _bands(numbers: Sequence[float]) -> Bands | None:

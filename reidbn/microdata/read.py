@@ -19,10 +19,12 @@ from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.coding import Blanks, Raw, spellings, with_missing
 from reidbn.microdata.coding import tidy as coded
-from reidbn.microdata.columns import Column, beside_of, column_of, instead_of, may_be_a_person
+from reidbn.microdata.columns import Column, column_of
 from reidbn.microdata.direct import of_several_rows, refuse_direct, tells_persons
+from reidbn.microdata.header import NO_HEADER, has_no_header, instead_of, refuse_repeated
 from reidbn.microdata.histories import MODES, History, by_person
 from reidbn.microdata.ladders import as_hierarchy
+from reidbn.microdata.others import AS_ID, others_of
 from reidbn.microdata.sources import Source, source_of
 from reidbn.microdata.table import MISSING_POLICIES, People, TableSource
 from reidbn.written import agree, counted
@@ -257,19 +259,22 @@ def read_table(
     raw, remarks = _read(table, wanted, missing_values, alone=subject_id is None)
     for said in remarks:
         aside(("several rows", said), 1.0, said)
+    if has_no_header(table):
+        aside(("no header", table.name), 1.0, NO_HEADER)
+        remarks = [*remarks, NO_HEADER]
     rows = raw[wanted[0]].codes.size
     if rows == 0:
         raise DataError(f"{table.name}: no rows; need at least one person")
     blanks = Blanks(missing_values)
     mass = _weights(weights, raw, blanks) if weights else None
     subjects = _subjects(subject_id, raw.pop(subject_id), blanks) if subject_id else None
+    direct: dict[str, str] = {}
     schema, codes = [], np.empty((rows, len(roles.all)), dtype=np.int32, order="F")
     for j, name in enumerate(roles.all):
         codes[:, j], labels = coded(name, raw.pop(name), blanks, as_text=name in ladders)
         if labels.size == 0:
             raise DataError(f'column "{name}" is missing in every row; leave it out')
-        if not allow_direct:
-            refuse_direct(name, codes[:, j], labels)
+        direct |= refuse_direct(name, codes[:, j], labels, allowed=allow_direct)
         plain, shorter, gone = spellings(codes[:, j], labels)
         if gone and tidy:
             codes[:, j], labels = plain, shorter
@@ -280,16 +285,9 @@ def read_table(
         codes, schema, roles, missing=missing, weights=mass, subjects=subjects, mode=history
     )
     notes = (*people.notes, *remarks, *blanks.notes)
-    beside = beside_of(table.header, roles.all)
-    for_what = {subject_id: "to tell persons apart", weights: "for the survey weights"}
-    others = [name for name in table.header if name not in roles.all]
-    used = tuple(
-        (told, for_what[name]) for told, name in zip(beside, others, strict=True)
-        if name in for_what
-    )  # fmt: skip
-    return replace(
-        people, notes=notes, beside=beside, used=used, reading=TableSource(_at_hand(source))
-    )
+    for_what = {subject_id: AS_ID, weights: "for the survey weights"}
+    others = others_of(table.header, roles.all, table, for_what, direct)
+    return replace(people, notes=notes, others=others, reading=TableSource(_at_hand(source)))
 
 
 def _read(
@@ -301,7 +299,7 @@ def _read(
     """
     columns = [*dict.fromkeys(wanted)]
     ids = [n for n in table.header if tells_persons(n) and n not in columns]
-    if not ids or not alone or table.is_read_once:
+    if not ids or not alone or table.head is None:
         return table.read(columns), []
     try:
         raw = table.read([*columns, *ids])
@@ -358,13 +356,10 @@ def _check_names(table: Source, roles: Roles, subject_id: str | None, weights: s
     wanted = [*roles.all, *(name for name in (subject_id, weights) if name is not None)]
     for name in wanted:
         if name not in table.header:
-            raise UsageError(f'{table.name}: no column "{name}"; {instead_of(name, table.header)}')
+            raise UsageError(f'{table.name}: no column "{name}"; {instead_of(name, table)}')
         if wanted.count(name) > 1:
             raise UsageError(f'column "{name}" is named twice; give each column one role')
-    repeated = sorted({name for name in table.header if table.header.count(name) > 1})
-    if repeated:
-        which = "" if may_be_a_person(table.header) else f": {', '.join(repeated)}"
-        raise DataError(f"{table.name}: two columns have the same name{which}; rename one")
+    refuse_repeated(table)
 
 
 def _weights(name: str, raw: dict[str, Raw], blanks: Blanks) -> Floats:

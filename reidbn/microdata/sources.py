@@ -31,8 +31,8 @@ class Source:
     name: str
     header: list[str]
     read: Callable[[Sequence[str]], dict[str, Raw]]
-    is_read_once: bool = False
-    """Whether its rows are gone when they have been read: a reader of record batches."""
+    head: Callable[[int], Source] | None = None
+    """The source of its first rows alone; None where they would be gone: of record batches."""
 
 
 def source_of(given: Any, *, delimiter: str | None = None) -> Source:
@@ -69,7 +69,9 @@ def _file(path: Path, delimiter: str | None) -> Source:
         raise DataError(f"no file {path}")
     if is_csv(path):
         head = head_of(path, delimiter)
-        return Source(path.name, head.names, partial(code_csv, path, head=head))
+        read = partial(code_csv, path, head=head)
+        return Source(path.name, head.names, read,
+                      lambda n: Source(path.name, head.names, partial(read, most=n)))  # fmt: skip
     if path.suffix in (".parquet", ".pq"):
         return _parquet(path)
     if path.suffix in (".arrow", ".feather", ".ipc"):
@@ -131,7 +133,7 @@ def _selection(names: Sequence[str], types: Mapping[str, str]) -> str:
     return ", ".join(parts)
 
 
-def _parquet(path: Path) -> Source:
+def _parquet(path: Path, most: int | None = None) -> Source:
     import duckdb
 
     place = str(path).replace("'", "''")
@@ -153,7 +155,8 @@ def _parquet(path: Path) -> Source:
             duckdb.connect(config=_IN_MEMORY) as con,
         ):
             con.execute("SET enable_progress_bar = false")
-            con.execute(f"SELECT {_selection(names, types)} FROM read_parquet('{place}')")  # noqa: S608
+            limit = "" if most is None else f" LIMIT {most}"
+            con.execute(f"SELECT {_selection(names, types)} FROM read_parquet('{place}'){limit}")  # noqa: S608
             for chunk in progress(_chunks(con), f"reading {path.name}"):
                 for j, name in enumerate(names):
                     coders[name].add(chunk[f"c{j}"], chunk.get(f"n{j}"))
@@ -163,7 +166,7 @@ def _parquet(path: Path) -> Source:
         found = read([read_as.get(name, name) for name in names])
         return {name: found[read_as.get(name, name)] for name in names}
 
-    return Source(path.name, header, read_named)
+    return Source(path.name, header, read_named, lambda n: _parquet(path, n))
 
 
 def top_names(elements: Sequence[tuple[str, int | None]]) -> list[str]:
@@ -206,7 +209,7 @@ def _relation(relation: Any) -> Source:
             batches = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
             return dict(_arrow_columns(batches(), names))
 
-    return Source("the relation", list(types), read)
+    return Source("the relation", list(types), read, lambda n: _relation(relation.limit(n)))
 
 
 def _relation_arrays(
@@ -247,7 +250,8 @@ def _pandas(frame: Any) -> Source:
             found[name] = Raw(np.asarray(codes, dtype=np.int32), values.tolist())
         return found
 
-    return Source("the frame", [str(name) for name in frame.columns], read)
+    header = [str(name) for name in frame.columns]
+    return Source("the frame", header, read, lambda n: _pandas(frame.head(n)))
 
 
 def _factorized(name: str, cells: Any) -> tuple[Any, Any]:
@@ -278,7 +282,7 @@ def _polars(frame: Any) -> Source:
             found[name] = coder.finish()
         return found
 
-    return Source("the frame", list(header), read)
+    return Source("the frame", list(header), read, lambda n: _polars(frame.head(n)))
 
 
 def _polars_cells(name: str, series: Any) -> tuple[Any, Any]:
@@ -318,8 +322,14 @@ def _arrow(given: Any, name: str = "the table") -> Source:
     if not hasattr(given, "schema"):
         raise UsageError("give an Arrow table, record batch, reader or data set")
     header = list(given.schema.names)
+
+    def head(rows: int) -> Source:
+        few = given.slice(0, rows) if isinstance(given, pa.Table) else given.head(rows)
+        return _arrow(few, name)
+
     once = hasattr(given, "read_all")
-    return Source(name, header, lambda names: dict(_arrow_columns(given, names)), once)
+    read = lambda names: dict(_arrow_columns(given, names))  # noqa: E731
+    return Source(name, header, read, None if once else head)
 
 
 def _arrow_columns(given: Any, names: Sequence[str]) -> Iterator[tuple[str, Raw]]:

@@ -19,7 +19,7 @@ import numpy as np
 from reidbn.errors import DataError, MissingPart, UsageError
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Coder, Raw, whole_numbers
-from reidbn.microdata.columns import instead_of
+from reidbn.microdata.header import instead_of
 from reidbn.microdata.sources import source_of
 
 _COUNT = "reidbn_count"

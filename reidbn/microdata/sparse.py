@@ -7,7 +7,6 @@ Only the cells that hold something are kept.
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -22,21 +21,18 @@ from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.coding import Blanks, Raw, plainly, spellings, tidy
-from reidbn.microdata.columns import instead_of, may_be_a_person, object_array
+from reidbn.microdata.columns import object_array
 from reidbn.microdata.direct import refuse_direct
+from reidbn.microdata.header import instead_of, refuse_long, refuse_repeated
 from reidbn.microdata.hierarchy import Hierarchy
+from reidbn.microdata.kinds import CATEGORY, KINDS, TEXT, YES_NO, kind_of, settled_as
 from reidbn.microdata.ladders import as_hierarchy
+from reidbn.microdata.others import AS_ID, Others, others_of
 from reidbn.microdata.sources import Source, source_of
-from reidbn.written import agree, counted, is_number
+from reidbn.written import InTheHouse, agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
-
-YES_NO, CATEGORY, NUMBER, YEAR, DATE, TEXT = "yes/no", "category", "number", "year", "date", "text"
-KINDS = (YES_NO, CATEGORY, NUMBER, YEAR, DATE, TEXT)
-_YES = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
-_DIGITS = {**_YES, "1": True, "0": False}
-_MANY = 50  # distinct values from which words that hardly repeat are text and no category
 
 
 @dataclass(frozen=True)
@@ -85,6 +81,8 @@ class Sparse:
     people: int
     subject_ids: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
+    others: Others = field(default_factory=Others)
+    """The source's columns that are no features."""
     origin: Ints | None = field(default=None, repr=False)
     """Which row of the table that was read each person is, once some are left out."""
     truth: Sparse | None = field(default=None, repr=False)
@@ -212,7 +210,9 @@ class Sparse:
 
     def select(self, what: str | Sequence[str]) -> Sparse:
         """Only some features, of everybody."""
-        return self._with(self.named(what))
+        kept = self.named(what)
+        gone = (name for j, name in enumerate(self.names) if j not in {*kept.tolist()})
+        return replace(self._with(kept), others=self.others.more(gone))
 
     def drop(self, what: str | Sequence[str]) -> Sparse:
         """Without some features."""
@@ -414,7 +414,8 @@ def read_sparse(
     ([2, 1, 1], ['yes/no', 'number'])
     """
     table = source_of(source, delimiter=delimiter)
-    _refuse_repeated(table)
+    refuse_repeated(table)
+    refuse_long(table)
     wanted = _wanted(table, features, subject_id, delimiter)
     ids = [] if subject_id is None else [subject_id]
     raw = table.read([*(one.name for one in wanted), *ids])
@@ -424,10 +425,11 @@ def read_sparse(
     blanks = Blanks(missing_values)
     subjects = None if subject_id is None else _ids(subject_id, raw.pop(subject_id), blanks)
     schema, rows, codes, labels = [], [], [], []
+    direct: dict[str, str] = {}
     for one in wanted:
         cells, values, settled = _feature(one, raw.pop(one.name), blanks)
-        if not allow_direct and settled.kind != TEXT:
-            refuse_direct(one.name, cells, values)
+        allowed = allow_direct or settled.kind == TEXT
+        direct |= refuse_direct(one.name, cells, values, allowed=allowed)
         here = np.flatnonzero(cells >= 0)
         schema.append(settled)
         rows.append(here.astype(np.int32))
@@ -442,6 +444,9 @@ def read_sparse(
         people=people,
         subject_ids=subjects,
         notes=(*_of_nobody(schema, labels), *blanks.notes),
+        others=others_of(
+            table.header, [f.name for f in schema], table, {subject_id: AS_ID}, direct
+        ),
     )
 
 
@@ -449,15 +454,8 @@ def _of_nobody(schema: Sequence[Feature], labels: Sequence[NDArray[Any]]) -> lis
     """A word on features that hold nothing; they are kept, and match nobody."""
     names = [one.name for one, values in zip(schema, labels, strict=True) if not values.size]
     more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-    verb = agree(len(names), "is", "are")
-    return [f"{', '.join(names[:3])}{more} {verb} known of nobody"] if names else []
-
-
-def _refuse_repeated(table: Source) -> None:
-    repeated = sorted({name for name in table.header if table.header.count(name) > 1})
-    if repeated:
-        which = "" if may_be_a_person(table.header) else f": {', '.join(repeated)}"
-        raise DataError(f"{table.name}: two columns have the same name{which}; rename one")
+    said = f"{', '.join(names[:3])}{more} {agree(len(names), 'is', 'are')} known of nobody"
+    return [InTheHouse(said)] if names else []
 
 
 def _wanted(
@@ -465,7 +463,7 @@ def _wanted(
 ) -> list[Feature]:
     """The features to read, as the feature table has them."""
     if subject_id is not None and subject_id not in table.header:
-        hint = instead_of(subject_id, table.header)
+        hint = instead_of(subject_id, table)
         raise UsageError(f'{table.name}: no column "{subject_id}"; {hint}')
     if features is None:
         found = [Feature(str(name)) for name in table.header if name != subject_id]
@@ -473,7 +471,7 @@ def _wanted(
         found = _feature_table(features, delimiter)
     for one in found:
         if one.name not in table.header:
-            hint = instead_of(one.name, table.header)
+            hint = instead_of(one.name, table)
             raise DataError(
                 f'the feature table names "{one.name}", and {table.name} has no such column; {hint}'
             )
@@ -506,12 +504,8 @@ def _feature_table(given: Any, delimiter: str | None) -> list[Feature]:
         tags = tuple(dict.fromkeys(said.pop("tags", "").replace(",", " ").split()))
         found.append(Feature(name, tags=tags, **said))
     names = [one.name for one in found]
-    twice = (
-        next((name for name in names if names.count(name) > 1), None)
-        if len(set(names)) < len(names)
-        else None
-    )
-    if twice is not None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f'the feature table names "{twice}" twice; give each feature one row')
     return found
 
@@ -542,8 +536,8 @@ def _feature(one: Feature, raw: Raw, blanks: Blanks) -> tuple[Codes, NDArray[Any
     """The codes (-1 where not known) and sorted values of a feature, and its kind settled."""
     codes, labels = tidy(one.name, raw, blanks, as_text=one.kind in (CATEGORY, TEXT))
     values = labels.tolist()
-    kind = one.kind or _kind(one.name, values, int((codes >= 0).sum()))
-    settled = [_SETTLE[kind](value) for value in values]
+    kind = one.kind or kind_of(one.name, values, int((codes >= 0).sum()))
+    settled = settled_as(kind, values)
     odd = sum(value is None for value in settled)
     if odd:
         raise DataError(
@@ -557,44 +551,3 @@ def _feature(one: Feature, raw: Raw, blanks: Blanks) -> tuple[Codes, NDArray[Any
     if kind in (CATEGORY, TEXT):
         new, found, _ = spellings(new, found)
     return new, found, replace(one, kind=kind, inferred=not one.kind)
-
-
-def _kind(name: str, values: Sequence[Any], known: int) -> str:
-    """The kind that a feature's values look like; a feature of nobody is a category."""
-    if not values:
-        return CATEGORY
-    first = values[0]
-    if isinstance(first, bool) or all(isinstance(v, str) and plainly(v) in _YES for v in values):
-        return YES_NO
-    if isinstance(first, int | float):
-        whole = all(isinstance(v, int) and 1800 <= v <= 2200 for v in values)
-        return YEAR if whole and "year" in name.lower() else NUMBER
-    if isinstance(first, datetime.date):
-        return DATE
-    return TEXT if len(values) > _MANY and len(values) > known / 2 else CATEGORY
-
-
-def _number(value: Any) -> int | float | None:
-    right = is_number(value)
-    return value if right and abs(value) < float("inf") else None
-
-
-def _date(value: Any) -> datetime.date | None:
-    if isinstance(value, datetime.datetime):
-        return value.date()
-    if isinstance(value, datetime.date):
-        return value
-    try:
-        return datetime.date.fromisoformat(str(value)[:10]) if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
-_SETTLE: dict[str, Any] = {
-    YES_NO: lambda value: _DIGITS.get(plainly(str(value))),
-    CATEGORY: lambda value: value if isinstance(value, bool) else str(value),
-    TEXT: str,
-    NUMBER: _number,
-    YEAR: lambda value: value if isinstance(value, int) and not isinstance(value, bool) else None,
-    DATE: _date,
-}

@@ -19,7 +19,7 @@ people by score s, as sdcMicro does:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Any
 
@@ -169,6 +169,8 @@ class Suda(Result):
             found["dis"] = Measure(self.dis, words=words)
             found["dis_score"] = mean_of(self.dis_score, "mean DIS-SUDA score", per_person=True)
             found["highest_dis_score"] = highest_of(self.dis_score, "highest DIS-SUDA score")
+            for name in ("dis_score", "highest_dis_score"):  # counts of the page tell of neither
+                found[name] = replace(found[name], told="withheld")
         return found
 
     @typed

@@ -25,6 +25,7 @@ from reidbn.microdata.columns import Column, blank_cells, known_cells, object_ar
 from reidbn.microdata.hierarchy import Bands
 from reidbn.microdata.histories import History
 from reidbn.microdata.matching import Relation, match_totals
+from reidbn.microdata.others import Others
 from reidbn.theory.frequencies import FrequencyTable
 
 Columns = str | Sequence[str] | None
@@ -81,10 +82,8 @@ class People:
     """The share that suppress() left of the people, or of all for whom they stand by weight."""
     before: People | None = field(default=None, repr=False)
     """The table before people were left out, with the values that are released now."""
-    beside: tuple[str, ...] = ()
-    """Names of the source's other columns: nothing is known here of what their values tell."""
-    used: tuple[tuple[str, str], ...] = ()
-    """Which of these were read for something else alone, and for what."""
+    others: Others = field(default_factory=Others)
+    """The source's other columns."""
     reading: TableSource = field(default_factory=TableSource)
     """One thing for all tables that were made from one reading."""
 
@@ -170,7 +169,11 @@ class People:
 
     @typed
     def column(self, name: str) -> Column:
-        return self.schema[self.columns.index(self.names([name])[0])]
+        return self._column(self.names([name])[0])
+
+    def _column(self, name: str) -> Column:
+        """One that is there."""
+        return self.schema[self.columns.index(name)]
 
     @typed
     def codes(self, columns: Columns = None) -> Codes:
@@ -230,6 +233,27 @@ class People:
         digest.update(np.ascontiguousarray(table.T).view(np.uint8).data)
         for array in (self.weights, self.history.owner if self.history else None):
             digest.update(b"" if array is None else array.tobytes())
+        return digest.hexdigest()
+
+    def content_as_cells(self, columns: Sequence[str]) -> str:
+        """That of how many people hold each combination of these columns, in whatever order."""
+        by_row = self.history is not None or self.weights is not None
+        return self.content if by_row else self.cells_told(columns)
+
+    def cells_told(self, columns: Sequence[str], counts: Ints | None = None) -> str:
+        """SHA-256 of the cells of these columns, in one order, and of how many people each is."""
+        held, labels = [], []
+        for name in sorted(columns):
+            used, codes = np.unique(self.codes([name])[:, 0], return_inverse=True)
+            held.append(codes.astype(np.int32).reshape(-1))
+            labels.append((name, self.labels(name)[used].tolist()))
+        every = np.stack(held, axis=1)
+        ids, count = counting.class_ids(every, [len(own) for _, own in labels])
+        cells = every[counting.some_of(ids, count)]
+        sizes = np.bincount(ids, weights=counts, minlength=count).astype(np.int64)
+        order = np.lexsort(cells.T)
+        digest = hashlib.sha256(repr(labels).encode())
+        digest.update(np.ascontiguousarray(cells[order]).tobytes() + sizes[order].tobytes())
         return digest.hexdigest()
 
     # Parts of it
@@ -320,7 +344,7 @@ class People:
         gone = tuple(name for name in self.columns if name not in wanted)
         return replace(
             self, table=table, schema=schema, quasi_identifiers=known, sensitive=secret,
-            before=before, beside=(*gone, *self.beside),
+            before=before, others=self.others.more(gone),
         )  # fmt: skip
 
     # Coarser
@@ -462,14 +486,14 @@ class People:
 
     def _overlapping(self, names: Sequence[str]) -> list[str]:
         """Those of the columns in which different values may match."""
-        return [name for name in names if self.column(name).relation is not None]
+        return [name for name in names if self._column(name).relation is not None]
 
     def _keys(self, names: Sequence[str]) -> tuple[Codes, list[int], list[Relation | None]]:
         """Codes, cardinalities and relations, with histories of several columns as one column."""
         changing = self._changing(names)
         plain = [name for name in names if name not in changing or len(changing) < 2]
         codes = self._coded(plain)
-        columns = [self.column(name) for name in plain]
+        columns = [self._column(name) for name in plain]
         cards = [column.cardinality for column in columns]
         relations = [column.relation for column in columns]
         if self.history and len(changing) > 1:

@@ -5,6 +5,7 @@ A file larger than memory is grouped once (contingency.py); what a risk rests on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn
@@ -54,7 +55,7 @@ class TalliedPeople(People):
         )
         codes = np.asfortranarray(found.codes, dtype=np.int32)
         return cls(
-            People(codes, schema, found.columns, notes=found.notes, beside=found.beside), found.n
+            People(codes, schema, found.columns, notes=found.notes, others=found.others), found.n
         )
 
     @cached_property
@@ -82,7 +83,10 @@ class TalliedPeople(People):
 
     @cached_property
     def content(self) -> str:
-        return self.fingerprint
+        return self.content_as_cells(self.columns)
+
+    def content_as_cells(self, columns: Sequence[str]) -> str:
+        return self.cells.cells_told(columns, self.counts)
 
     def as_written(self) -> People:
         return TalliedPeople(self.cells.as_written(), self.counts)

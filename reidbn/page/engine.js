@@ -377,8 +377,9 @@ const Engine = (() => {
               child: {name}, sizes: {[name]: states.length}};
     }
 
-    // The factors with what the attacker decides, as he would before anything is done.
-    decided(env) {
+    // The factors with what the attacker decides, as he would before anything is done.  Of options
+    // that are worth the same he takes the eager one, or that which a question leans to.
+    decided(env, lean = null) {
       let factors = this.factors(env);
       const policies = {}, names_ = this.payload.decisions.map(d => d.name);
       const even = d => {
@@ -388,8 +389,9 @@ const Engine = (() => {
                 child: {name: d}, sizes: Object.fromEntries(family.map(v => [v.name, v.size]))};
       };
       factors = [...factors, ...names_.map(even)];
-      for (const d of this.payload.decisions) {
-        const found = this.choice(d, factors, env);
+      const order = lean ? lean.order.map(n => this.payload.decisions.find(d => d.name === n)) : this.payload.decisions;
+      for (const d of order) {
+        const found = this.choice(d, factors, env, lean);
         policies[d.name] = found;
         factors = factors.map(f => (f.child.name === d.name ? {...f, table: found.policy} : f));
       }
@@ -415,7 +417,7 @@ const Engine = (() => {
       return found;
     }
 
-    choice(d, factors, env) {
+    choice(d, factors, env, lean) {
       const family = this.family(d.name, env), names_ = family.map(v => v.name);
       const seen = new Set(names_.slice(0, -1)), options = family.at(-1);
       const sizes = Object.assign({}, ...factors.map(f => f.sizes));
@@ -448,7 +450,7 @@ const Engine = (() => {
       const policy = new Float64Array(cells), k = options.size;
       const eager = options.states.map((_, i) => i).reverse()
         .sort((a, b) => (options.states[a] !== "yes") - (options.states[b] !== "yes"));
-      const heat = this.heat(d, env);
+      const heat = this.heat(d, env), leaning = lean && !(d.name in lean.done) ? this.leaning(trial, names_, env, lean) : null;
       let tied = false;
       for (let s = 0; s < cells; s += k) {
         const own = Array.from({length: k}, (_, i) => worth[s + i] / (chance[s + i] > 0 ? chance[s + i] : 1));
@@ -460,11 +462,54 @@ const Engine = (() => {
           soft.forEach((w, i) => { policy[s + i] = w / sum; });
         } else {
           const good = eager.filter(i => own[i] >= best - HAIR * most);
-          policy[s + good[0]] = 1;
+          const top = leaning ? Math.max(...good.map(i => leaning[s + i])) : 0;
+          policy[s + (leaning ? good.find(i => leaning[s + i] >= top) : good[0])] = 1;
           tied ||= known > 0 && good.length > 1;
         }
       }
       return {policy, worth, tied, options: options.states, family: names_};
+    }
+
+    // P(target, evidence) - x P(evidence) case by case of what is seen and taken (inference/ties.py).
+    leaning(trial, seen, env, {wanted, given, done, x}) {
+      const factors = trial.map(f => (f.child.name in done ? this.one(f.child.name, env, done[f.child.name]) : f));
+      const sizes = Object.assign({}, ...factors.map(f => f.sizes));
+      const nodes = [...new Set([...Object.keys(wanted), ...Object.keys(given)])];
+      const keep = [...seen, ...nodes.filter(n => !seen.includes(n))], p = this.jointly(factors, sizes, keep);
+      const {index, cells} = product(nodes.map(n => ({vars: [n], slot: 0})), keep, sizes);
+      const rest = cells / seen.reduce((n, v) => n * sizes[v], 1), sums = new Float64Array(cells / rest);
+      const states = nodes.map(n => this.states(n, env));
+      for (let n = 0; n < cells; n++) {
+        const is = said => nodes.every((v, i) => !(v in said) || states[i][index[i][n]] === said[v]);
+        if (is(given)) sums[Math.floor(n / rest)] += p[n] * (+is(wanted) - x);
+      }
+      return sums;
+    }
+
+    // The highest answer of the policies that are worth the same; null where that is not worked out.
+    worst(values, question, see = {}, done = {}) {
+      const given = this.given(question, see);
+      const own = Object.keys(given).every(n => n in question.given && given[n] === question.given[n]);
+      if (this.people || !own || !question.order?.length) return null;
+      let most = this.ask(values, question, see, done);
+      if (Number.isNaN(most.p)) return null;
+      for (let round = 0; round < 100; round++) {
+        const x = Object.keys(given).length ? most.p : 0;
+        const found = this.ask(values, question, see, done, {wanted: question.wanted, given, done, x, order: question.order});
+        if (!(found.p > most.p * (1 + HAIR))) return most;
+        most = found;
+        if (!x && !Object.keys(given).length) return most;
+      }
+      return null;
+    }
+
+    // P(what is seen before a decision) under all policies and what is done: case by case.
+    happens(d, factors, env) {
+      const family = this.family(d, env), k = family.at(-1).size;
+      const sizes = Object.assign({}, ...factors.map(f => f.sizes));
+      const even = {vars: [d], table: new Float64Array(k).fill(1 / k), child: {name: d}, sizes: {[d]: k}};
+      const p = this.jointly([...factors.filter(f => f.child.name !== d), even], sizes, family.map(v => v.name));
+      return Float64Array.from({length: p.length / k}, (_, s) => p.slice(s * k, (s + 1) * k).reduce((a, b) => a + b, 0));
     }
 
     heat(d, env) {
@@ -482,15 +527,16 @@ const Engine = (() => {
     }
 
     // P(every state of every node, evidence) and P(evidence), of the nodes that matter.
-    sums(values, see, done, wanted) {
+    sums(values, see, done, wanted, lean = null) {
       const env = this.env(values);
-      const {factors: free, policies} = this.decided(env);
+      const {factors: free, policies} = this.decided(env, lean);
       let factors = free.map(f => (f.child.name in done ? this.one(f.child.name, env, done[f.child.name]) : f));
       if (this.people) {
         const mine = this.people.faces.filter(n => n in done);
         factors = factors.map(f => (f.faces ? this.people.without(f, mine) : f));
         factors.push(...mine.map(n => this.one(n, env, done[n])));
       }
+      const whole = factors;
       if (wanted) {
         const need = this.above([...wanted, ...Object.keys(see)], factors);
         factors = factors.filter(f => (f.faces ?? [f.child.name]).some(n => need.has(n)));
@@ -516,7 +562,7 @@ const Engine = (() => {
         const slots = forward(plan, tables, w);
         return [plan.left.reduce((p, f) => p * slots[f.slot][0], 1), slots];
       };
-      return {env, policies, plan, weight, total, place, factors};
+      return {env, policies, plan, weight, total, place, factors, whole};
     }
 
     // Everything that the page shows at a setting; of a large network one last node after another.
@@ -541,7 +587,8 @@ const Engine = (() => {
         if (!marginals[name]) evidence = add([name]);
       }
       const states = Object.fromEntries([...this.nodes.keys()].map(n => [n, this.states(n, last.env)]));
-      return {evidence, marginals, states, policies: last.policies, env: last.env};
+      const happens = Object.fromEntries(Object.keys(last.policies).map(d => [d, this.happens(d, last.whole, last.env)]));
+      return {evidence, marginals, states, happens, policies: last.policies, env: last.env};
     }
 
     // The evidence of a question with what is seen beside it: of one node the latter counts.
@@ -551,9 +598,9 @@ const Engine = (() => {
     }
 
     // The answer to one question: {p, evidence, value}; p is NaN where the evidence is impossible.
-    ask(values, question, see = {}, done = {}) {
+    ask(values, question, see = {}, done = {}, lean = null) {
       const given = this.given(question, see), wanted = question.wanted;
-      const found = this.sums(values, given, done, Object.keys(wanted));
+      const found = this.sums(values, given, done, Object.keys(wanted), lean);
       const evidence = found.total(found.weight)[0], both = {...found.weight};
       for (const [name, state] of Object.entries(wanted)) {
         const own = this.one(name, found.env, state).table;

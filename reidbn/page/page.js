@@ -294,7 +294,10 @@
     if (held.left_out.length) notes.push(say("left_out", {names: listed(held.left_out), model: held.name}));
     if (byKnown(Object.keys(q.wanted))) notes.push(words.by_known);
     const tied = good ? Object.keys(result.policies ?? {}).filter(n => result.policies[n].tied && !(n in now.do)) : [];
-    if (tied.length) notes.push(say("tied", {names: listed(tied)}));
+    if (tied.length) {
+      const worst = model.worst(now.set, q, now.see, now.do);
+      notes.push(worst ? say("tied_worst", {names: listed(tied), p: shownValue(worst.value, q)}) : say("tied", {names: listed(tied)}));
+    }
     if (good && q.counts) notes.push(say(atStart() ? "by_counts" : "by_counts_there", {low: percent(q.counts[0]), high: percent(q.counts[1])}));
     const story = q.story && !Object.keys(now.see).length && !Object.keys(now.do).length ? `${q.story.replace(/\.$/, "")}.` : "";
     if (good) notes.push(story);
@@ -789,7 +792,7 @@
   let address = location.hash;
   const remember = () => {
     if (location.hash !== address) return;
-    try { history.replaceState(null, "", `#${link()}`); } catch { /* a frame without an address */ }
+    try { history.replaceState(null, "", `#${marked()}`); } catch { /* a frame without an address */ }
     address = location.hash;
   };
 
@@ -878,16 +881,17 @@
 
   const open = new Set();
 
-  // How often each option is what pays, of all that may be seen before.
-  function summary(choice) {
-    const k = choice.options.length, times = choice.options.map(() => 0);
-    for (let s = 0; s < choice.policy.length; s += k) {
-      const row = [...choice.policy.slice(s, s + k)];
-      times[row.indexOf(Math.max(...row))]++;
+  // How often each option is what pays, of all that is ever seen before.
+  function summary(choice, happens) {
+    const k = choice.options.length, times = choice.options.map(() => 0), cases = choice.policy.length / k;
+    for (let s = 0; s < cases; s++) {
+      const row = [...choice.policy.slice(s * k, (s + 1) * k)];
+      if (happens[s] > 0) times[row.indexOf(Math.max(...row))]++;
     }
-    const cases = choice.policy.length / k;
-    return cases === 1 ? say("takes", {option: choice.options[times.indexOf(1)]})
-      : choice.options.map((option, i) => say("in_cases", {option, n: times[i], of: cases})).join(", ");
+    const ever = times.reduce((n, x) => n + x, 0);
+    const told = cases === 1 ? say("takes", {option: choice.options[times.indexOf(1)]})
+      : choice.options.map((option, i) => say("in_cases", {option, n: times[i], of: ever})).join(", ");
+    return ever < cases ? `${told}${say("never", {n: cases - ever})}` : told;
   }
 
   function showDecisions(result) {
@@ -901,6 +905,7 @@
       const k = choice.options.length, rows = [], saw = choice.family.slice(0, -1);
       const sizes = saw.map(n => result.states[n].length);
       for (let s = 0; s < choice.policy.length / k; s++) {
+        if (!(result.happens[name][s] > 0)) continue;
         let rest = s;
         const states = [];
         for (let i = saw.length - 1; i >= 0; i--) {
@@ -914,7 +919,7 @@
           make("strong", {text: say("takes", {option: taken})}), make("span", {class: "worths", text: `  (${worths.join(", ")})`})));
       }
       const few = rows.length <= 9;
-      box.append(make("div", {class: "policy"}, make("h3", {text: `${name}: ${summary(choice)}`}),
+      box.append(make("div", {class: "policy"}, make("h3", {text: `${name}: ${summary(choice, result.happens[name])}`}),
         few ? make("ul", {}, ...rows) : make("details", open.has(name) ? {open: ""} : {},
           make("summary", {text: say("all_cases", {n: rows.length}), onclick: () => { if (!open.delete(name)) open.add(name); }}),
           make("ul", {}, ...rows))));
@@ -957,16 +962,17 @@
 
   // A number that somebody moved is theirs: its source stands for the one it was.
   function showStands(env) {
-    let assumed = 0;
+    let assumed = 0, all = held.columns.length;
     for (const {entry, value, source} of standing) {
       const p = params.get(entry.name), was = p ? p.value : envStart(fresh())[entry.name], x = p ? now.set[p.name] : env?.[entry.name];
       const isOwn = was !== undefined && x !== undefined && x !== was;
       put(value, isOwn ? say(p ? "yours" : "follows", {now: chances.has(entry.name) ? inPercent(x) : short(x), was: entry.value}) : entry.value);
       put(source, isOwn && p ? say("source_of", {was: short(was), source: entry.source}) : entry.source);
       source.classList.toggle("assumed", Boolean(entry.assumed || (isOwn && p)));
-      assumed += Number(source.classList.contains("assumed"));
+      all += entry.times ?? 1;
+      assumed += source.classList.contains("assumed") ? entry.times ?? 1 : 0;
     }
-    put(parts.counted, say("stands_count", {n: assumed, of: held.stands_on.length + held.columns.length}) + (held.columns.some(c => c.model) ? words.stands_model : ""));
+    put(parts.counted, say("stands_count", {n: assumed, of: all}) + (held.columns.some(c => c.model) ? words.stands_model : ""));
   }
 
   const exact = x => (Number.isInteger(x) && Math.abs(x) < 1e15 ? String(x) : String(x).replace(/^(-?\d+)e/, "$1.0e"));
@@ -1003,6 +1009,12 @@
     return pairs.map(pair => pair.map(encodeURIComponent).join("=")).join("&");
   }
 
+  // The same with the page that it is of: names of another page may be here, too, and mean something else.
+  const marked = () => (link() ? `page=${held.print}&${link()}` : "");
+  const elsewhere = text => { const print = /(?:^|[#&])page=([^&]*)/.exec(text)?.[1]; return print === held.print ? undefined : print; };
+
+  const ofAnother = (title, print) => say(title ? "line_other" : "line_elsewhere", {title, print, own: held.title, mine: held.print});
+
   // A part of a link, taken as it is into a state; whether the page can.
   function taken(state, name, value) {
     const [kind, ...rest] = name.split("."), key = rest.join("."), x = value.trim() === "" ? NaN : Number(value), p = params.get(key);
@@ -1010,14 +1022,18 @@
     else if ((kind === "see" || kind === "do") && model.nodes.has(key) && !model.nodes.get(key).helper && !hides(key) && !(kind === "do" && locked.has(key))) state[kind][key] = value;
     else if (name === "q" && held.questions.some(q => q.name === value)) state.question = held.questions.findIndex(q => q.name === value);
     else if (name === "above" && held.people && x >= 0 && x <= 1) level = x;
-    else return name === "predict" && (value === "yes" || value === "no");
+    else return name === "page" || (name === "predict" && (value === "yes" || value === "no"));
     return true;
   }
 
   // What a link says; what the page cannot take is left out, and said.
   function follow(text) {
-    const state = fresh(), left = [];
+    const state = fresh(), left = [], other = elsewhere(text);
     level = START_LEVEL;
+    if (other !== undefined) {
+      parts.left.textContent = ofAnother("", other);
+      return state;
+    }
     for (const pair of text.replace(/^#/, "").split("&").filter(Boolean)) {
       let name = pair, value = "";
       try { [name, value] = [pair.split("=")[0], pair.split("=").slice(1).join("=")].map(decodeURIComponent); } catch { /* no escape of a link: said as it stands */ }
@@ -1042,7 +1058,7 @@
   function opened(text) {
     now = follow(text);
     revealed = null;
-    const said = /[#&]predict=(yes|no)(&|$)/.exec(text)?.[1];
+    const said = elsewhere(text) === undefined && /[#&]predict=(yes|no)(&|$)/.exec(text)?.[1];
     present(said ? said === "yes" : held.asked.predict);
   }
 
@@ -1060,17 +1076,18 @@
       copied.textContent = words.copied;
       setTimeout(() => { copied.textContent = ""; }, 1500);
     };
-    const line = () => (location.protocol === "file:" ? say("send", {title: held.title, print: held.print, link: link()}) : `${location.href.split("#")[0]}#${link()}`);
+    const whole = () => `${location.href.split("#")[0]}#${marked()}`;
+    const line = () => (location.protocol === "file:" ? say("send", {title: held.title, print: held.print, link: link()}) : whole());
     $("own").append(make("h2", {id: "own-title", text: words.own}), make("p", {class: "help", text: !held.people ? words.yaml_help : held.people.knows ? words.yaml_knows : words.yaml_people}), parts.yaml,
       make("div", {class: "row take"}, make("button", {text: words.copy, onclick: () => copy(parts.yaml.value)}),
         make("button", {text: words.link, onclick: () => copy(line())}),
-        make("button", {text: words.address, onclick: () => copy(`${location.href.split("#")[0]}#${link()}`)}),
+        make("button", {text: words.address, onclick: () => copy(whole())}),
         make("button", {text: words.print, onclick: () => window.print()}), copied));
     const pasted = make("input", {type: "text", id: "pasted", autocomplete: "off"});
-    // A line that another page wrote says whose it is: its names may be here, too, and mean something else.
     const take = () => {
-      const at = pasted.value.lastIndexOf("#"), [, title, print] = /“(.*)” \((.*?)\)/.exec(pasted.value.slice(0, Math.max(at, 0))) ?? [];
-      const wrong = at < 0 ? words.line_none : print && print !== held.print ? say("line_other", {title, print, own: held.title, mine: held.print}) : "";
+      const at = pasted.value.lastIndexOf("#"), [, title, of] = /“(.*)” \((.*?)\)/.exec(pasted.value.slice(0, Math.max(at, 0))) ?? [];
+      const print = (of === held.print ? "" : of) || elsewhere(pasted.value.slice(at).trim());
+      const wrong = at < 0 ? words.line_none : print ? ofAnother(title, print) : "";
       if (!wrong) opened(pasted.value.slice(at).trim());
       if (!wrong) pasted.value = "";
       copied.textContent = wrong || parts.left.textContent || words.opened;
@@ -1192,7 +1209,7 @@
   buildPeople();
   buildStands();
   buildOwn();
-  window.addEventListener("hashchange", () => { address = location.hash; if (address.slice(1) !== link()) opened(address); });
+  window.addEventListener("hashchange", () => { address = location.hash; if (address.slice(1) !== marked()) opened(address); });
   opened(location.hash);
   fit();
   window.reidbn = {model, held, state: () => now, found: () => found(now), yaml, link};

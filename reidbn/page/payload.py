@@ -73,6 +73,7 @@ def payload(
     if people is None:
         asked = [{**q, "counts": _by_counts(own, target, q, start)} for q in asked]
     left_out += [n for n in own.all_nodes if n not in attack.all_nodes]
+    asked = [{**q, "order": _order(attack, q)} for q in asked] if attack.decisions else asked
     tables = [entry for name in attack.all_nodes for entry in _tables(forms, name)]
     stands_on = folded_sources(own, sources(own)) if people is None else people.stands_on
     found: dict[str, Json] = {
@@ -100,6 +101,7 @@ def payload(
                 "value": s.value,
                 "source": s.source,
                 "assumed": s.is_assumption,
+                **({"times": s.times} if isinstance(s, SourceLine) and s.times > 1 else {}),
             }
             for s in stands_on
         ],
@@ -182,8 +184,9 @@ def _by_counts(attack: Attack, target: Any, question: Json, start: Start) -> Jso
                    subject=start.subject)  # fmt: skip
     except ImpossibleEvidence:  # the page says so itself
         return None
-    ends = told.by_counts if isinstance(told, Answer) else None
-    return None if ends is None else [float(end) for end in ends]
+    if not isinstance(told, Answer) or told.tied or told.by_counts_share < 1:
+        return None  # the page has no words for those
+    return None if told.by_counts is None else [float(end) for end in told.by_counts]
 
 
 def _is_answered(attack: Attack, query: Query, people: Behind) -> bool:
@@ -300,6 +303,12 @@ def _decisions(forms: Forms) -> list[Json]:
         heat = TableCells(attack, part, forms.subject).of(getattr(node.cpd, "temperature", 0.0))
         found.append({"name": name, "sees": [*node.parents], "heat": heat})
     return found
+
+
+def _order(attack: Attack, question: Json) -> list[str]:
+    """In which order decisions are solved where ties go to the highest answer; none: together."""
+    sure, local = order_of(attack, [*question["wanted"], *question["given"]])
+    return [] if local else [*sure]
 
 
 def _utility(forms: Forms, name: str) -> Json:

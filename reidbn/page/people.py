@@ -37,7 +37,7 @@ from reidbn.attack.frontier import Frontier
 from reidbn.attack.scenariofile import is_shipped, load_scenario
 from reidbn.attacks.routes.register import Entry, register, story
 from reidbn.attacks.routes.subject_data import P_UNIQUE
-from reidbn.errors import TooLarge, UsageError
+from reidbn.errors import TooLarge, UsageError, a_dozen
 from reidbn.inference.answers import joint
 from reidbn.inference.query import Query
 from reidbn.microdata.table import People
@@ -171,11 +171,27 @@ def behind(result: Assessment, *, custodian: bool = False) -> Behind:
     tell, telling = _exactly if custodian else _told, Telling(custodian=custodian)
     found = tell(case, scenario.title or scenario.name, frontier, laws, grid)
     return replace(
-        found, story=" ".join(story(result)), stands_on=register(result), knows=_knows(scenario),
+        found, story=" ".join((*story(result), *_looked_at(result))),
+        stands_on=register(result), knows=_knows(scenario),
         known=tuple((p.label, tuple(p.columns)) for p in result.groups.placed),
         notes=tuple(telling.notes(result.notes)), by_model=_by_model(result, telling),
         is_sure=result.groups.is_sure, custodian=custodian,
     )  # fmt: skip
+
+
+def _looked_at(result: Assessment) -> list[str]:
+    """Which columns are behind the page, how coarse, and which are not: it is of no other file."""
+    people = result.inputs.people
+    if not isinstance(result.table, People):
+        return []
+    levels = {name: people.column(name).level for name in people.columns}
+    coarse = [f"{name} (made coarser, level {n} of its hierarchy)" if n else name
+              for name, n in levels.items()]  # fmt: skip
+    told = [f"Looked at in the table: {', '.join(coarse)}."]
+    if gone := people.others.unseen:
+        some = a_dozen(gone)
+        told.append(f"Not looked at, and no number here is of a file that has them, too: {some}.")
+    return told
 
 
 def _refuse_outward(result: Assessment) -> None:

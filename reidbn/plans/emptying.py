@@ -11,9 +11,10 @@ emptied is then looked at again, cell by cell (exchange.py).
 The ways that are tried begin with those that can lose least and with the best one that empties
 nothing, and go on to the ways one level finer or coarser.
 
-Who is written like too few has a cell emptied or goes, whatever else is done.  So that many cells
-at least, each the one of the person that loses least, bound what a way loses where "so many alike"
-is asked for; a search over these bounds says what no choice of cells can go below.
+Who is written like too few has a cell emptied or goes, whatever else is done, but who misses a
+value: others whose cells are emptied are then written like that row.  So that many cells at least,
+each the one of the person that loses least, bound what a way loses where "so many alike" is asked
+for; a search over these bounds says what no choice of cells can go below.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def emptied(table: Release, search: Search, cells: int) -> Emptying:
     heapify(queue)
     waiting = {number for _, number in queue}
     found: list[Looked] = []
-    tried, steps = 0, Steps.for_people(len(table.people))
+    tried, steps = 0, Steps.for_people(len(table.people), search.is_late)
     for number in progress(_taken(queue, search), "emptying single cells", total=MOST_TAKEN):
         node, loss = ways.node(number), UNKNOWN + float(search.bound[number])
         if max(search.bound[number], bounded(table, node, cells).loss) < least - TIE:
@@ -115,6 +116,7 @@ def bounded(table: Release, node: Node, cells: int) -> Looked:
     ways, everybody = table.ways, np.ones(len(table.people), dtype=bool)
     assert isinstance(ways, Separable)  # noqa: S101 - others are refused
     alone = table.sizes(node, everybody) < table.k
+    alone &= ~table.missing.any(axis=1)  # these may be joined by others whose cells are emptied
     if int(alone.sum()) > cells + table.budget:
         nests = all(option.nests for option in table.options)
         return Looked(node, None, True, {}, finer_fail=nests)
@@ -145,7 +147,7 @@ def at(table: Release, node: Node, cells: int, steps: Steps) -> Looked | None:
     safe = ~plain.left_out if plain.left_out is not None else ~everybody
     if safe.all() or not table.released(node, everybody).is_partition:
         return None
-    choices: list[tuple[Flags, Flags] | None] = [_taken_back(table, node, safe, cells)]
+    choices: list[tuple[Flags, Flags] | None] = [_taken_back(table, node, safe, cells, steps)]
     if table.named:
         allowed = _can_be_emptied(table, node)
         starts = [everybody, safe] if safe.any() else [everybody]
@@ -161,13 +163,15 @@ def at(table: Release, node: Node, cells: int, steps: Steps) -> Looked | None:
     return best
 
 
-def _taken_back(table: Release, node: Node, kept: Flags, cells: int) -> tuple[Flags, Flags]:
+def _taken_back(
+    table: Release, node: Node, kept: Flags, cells: int, steps: Steps
+) -> tuple[Flags, Flags]:
     """Who is released, and which cells are emptied: those who are left out, group by group."""
     kept, gone = kept.copy(), np.zeros((len(kept), len(node)), dtype=bool)
     patterns = _patterns(table, node)
     for joined in (False, True) if table.k else (False,):
         for pattern in patterns:
-            if not kept.all():
+            if not (kept.all() or steps.is_late()):
                 left = cells - int(gone[kept].sum())
                 more = _fitting(table, node, kept, gone, pattern, left, joined=joined)
                 gone |= more[:, None] & pattern
@@ -230,20 +234,25 @@ def _in_groups(
     table: Release, node: Node, kept: Flags, gone: Flags, pattern: Flags, most: int, *, joined: bool
 ) -> Flags:
     """Those who are left out and alike on the other columns: whole groups, the largest first, at
-    most so many people; if `joined`, with as many who can be spared as it takes to be enough.
+    most so many people; if `joined`, with as many who can be spared as it takes to be enough
+    beside those who are written so already.
     """
-    spare = _spared(table, node, kept, gone) if joined else np.zeros(len(kept), dtype=bool)
-    who = np.flatnonzero(~kept | spare)
-    is_out, taken = ~kept[who], np.zeros(len(kept), dtype=bool)
+    nobody = np.zeros(len(kept), dtype=bool)
+    spare = _spared(table, node, kept, gone) if joined else nobody
+    there = kept & ((gone | table.missing) == pattern).all(axis=1) if joined else nobody
+    who = np.flatnonzero(there | ((~kept | spare) & ~(table.missing & pattern).any(axis=1)))
+    is_out, is_there, taken = ~kept[who], there[who], nobody.copy()
     ids, count = table.classes(node, who, ~pattern)
     out = np.bincount(ids[is_out], minlength=count)
-    need = np.maximum(table.k - out, 0) * joined
-    joins = np.zeros(len(who), dtype=bool)
-    joins[~is_out] = _place(ids[~is_out]) < need[ids[~is_out]]
+    have = np.bincount(ids[is_there], minlength=count)
+    need = np.maximum(table.k - out - have, 0) * joined
+    joins, can_join = np.zeros(len(who), dtype=bool), ~is_out & ~is_there
+    joins[can_join] = _place(ids[can_join]) < need[ids[can_join]]
     sizes = np.bincount(ids[is_out | joins], minlength=count)
     order = np.lexsort((-sizes, need))
     alone = 1 if gone.any() else 2  # who is alone may be like somebody who was taken back before
-    fits = (np.cumsum(sizes[order]) <= most) & (sizes[order] >= (table.k if joined else alone))
+    enough = (sizes + have)[order] >= (table.k if joined else alone)
+    fits = (np.cumsum(sizes[order]) <= most) & enough
     chosen = order[fits & (out[order] > 0)]
     taken[who[np.isin(ids, chosen) & (is_out | joins)]] = True
     return taken

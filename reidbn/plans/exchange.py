@@ -9,6 +9,7 @@ look is a count of the whole table, and there is an end to looks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
@@ -25,29 +26,31 @@ MOST_LOOKS = 2_000
 """How often a table is counted for exchanges, at most."""
 MOST_COUNTED = 2_000_000
 """People who are counted in all of these looks."""
-OF_A_POPULATION = 10  # looks that one estimate of the population is worth
+OF_AN_ASSESSMENT = 10  # looks that are worth one at risks which the classes do not tell
 OF_CLASSES = 0.1  # that classes alone are
 
 
 @dataclass
 class Steps:
-    """Looks that are left."""
+    """Looks that are left, and whether the time is up."""
 
     left: float
+    is_late: Callable[[], bool]
 
     @classmethod
-    def for_people(cls, people: int) -> Steps:
-        return cls(min(MOST_LOOKS, MOST_COUNTED / people))
+    def for_people(cls, people: int, is_late: Callable[[], bool]) -> Steps:
+        return cls(min(MOST_LOOKS, MOST_COUNTED / people), is_late)
 
     def look(self, table: Release, node: Node, kept: Flags, gone: Flags) -> float:
         """What is over the limits with these cells emptied; 0 where every target is kept."""
-        self.left -= OF_A_POPULATION if table.on_population else 1 if table.named else OF_CLASSES
+        assessed = len(table.named) - len(table.told)
+        self.left -= max(assessed * OF_AN_ASSESSMENT + len(table.told), OF_CLASSES)
         risks = table.but(gone=gone).risks(node, kept)
         return sum(t.excess(risks[t.key]) for t in table.targets)
 
     @property
     def are_over(self) -> bool:
-        return self.left <= 0
+        return self.left <= 0 or self.is_late()
 
 
 def grown(
@@ -65,7 +68,7 @@ def grown(
         if not queue or steps.are_over or int(gone.sum()) == cells:
             return None
         _, n, j = heappop(queue)
-        free = alike[n][~gone[alike[n], j]]
+        free = alike[n][~(gone | table.missing)[alike[n], j]]
         if not free.size:
             continue
         i = free[np.argmin(lost[free, j])]

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.microdata.classes import Ints
 from reidbn.microdata.generalise import climbed
-from reidbn.plans.losses import MOST_NODES
 from reidbn.plans.nodes import Looked
-from reidbn.plans.search import Search
 from reidbn.plans.ways import Node
-from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
 from reidbn.release.counts import BASE
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
 FEW = 2  # people, fewer of whom are no group
 COARSER = 1.5  # times as much must a coarser group lose, to be named in place of a finer one
+MOST_WHOLE = 5  # groups of which nobody is left, that are named
 COLUMNS = ["column", "value", "left_out", "people", "expected"]
 
 
@@ -48,24 +48,13 @@ def left_out(plan: ReleasePlan) -> pd.DataFrame:
 
 
 def _rows(plan: ReleasePlan, out: Any) -> list[dict[str, Any]]:
-    people, rows = plan.people, []
-    ladders = {option.name: option.ladder for option in plan._table.options}
-    share = float(out.sum()) / len(out)
-    for name in (*people.quasi_identifiers, *people.sensitive):
-        column, own = people.column(name), people.codes([name])[:, 0]
+    share, rows = float(out.sum()) / len(out), []
+    for name, levels in _counts(plan, out).items():
         best: tuple[float, list[dict[str, Any]]] = (0.0, [])
-        ladder = ladders.get(name)
-        for level in range(column.level, ladder.levels if ladder else column.level + 1):
-            at, codes = column, own
-            if ladder is not None and level > column.level:
-                at, new = climbed(column, ladder, level, people.missing)
-                codes = new[own]
-            every = np.bincount(codes, minlength=len(at.labels))
-            gone = np.bincount(codes[out], minlength=len(at.labels))
+        for said, every, gone, _ in levels:
             more = gone - share * every
             most = float(more.max())
             if most > COARSER * best[0] + 1e-9:
-                said = ["missing" if v is None else str(v) for v in at.labels]
                 best = most, [
                     {"column": name, "value": said[i],
                      "left_out": int(gone[i]),
@@ -76,14 +65,62 @@ def _rows(plan: ReleasePlan, out: Any) -> list[dict[str, Any]]:
     return rows
 
 
+def _counts(plan: ReleasePlan, out: Any) -> dict[str, list[tuple[list[str], Ints, Ints, Ints]]]:
+    """Of each column level by level: the groups, how many each has and how many of them are left
+    out, and the group of each person.
+    """
+    people = plan.people
+    ladders = {option.name: option.ladder for option in plan._table.options}
+    found: dict[str, list[tuple[list[str], Ints, Ints, Ints]]] = {}
+    for name in (*people.quasi_identifiers, *people.sensitive):
+        column, own = people.column(name), people.codes([name])[:, 0].astype(np.int64)
+        ladder = ladders.get(name)
+        for level in range(column.level, ladder.levels if ladder else column.level + 1):
+            at, codes = column, own
+            if ladder is not None and level > column.level:
+                at, new = climbed(column, ladder, level, people.missing)
+                codes = new[own].astype(np.int64)
+            every = np.bincount(codes, minlength=len(at.labels))
+            gone = np.bincount(codes[out], minlength=len(at.labels))
+            said = ["missing" if v is None else str(v) for v in at.labels]
+            found.setdefault(name, []).append((said, every, gone, codes))
+    return found
+
+
+def gone_whole(plan: ReleasePlan) -> list[tuple[str, str, int]]:
+    """Groups of which nobody is left, largest first: column, group, people.  Of groups within one
+    another the largest alone.
+    """
+    out, found = plan._found.left_out, list[tuple[str, str, int]]()
+    if out is None or not out.any():
+        return found
+    for name, levels in _counts(plan, out).items():
+        told = np.zeros(len(out), dtype=bool)
+        for said, every, gone, codes in reversed(levels):
+            whole = (every >= FEW) & (gone == every)
+            whole[codes[told]] = False
+            found += [(name, said[i], int(every[i])) for i in np.flatnonzero(whole)]
+            told |= whole[codes]
+    return sorted(found, key=lambda one: -one[2])
+
+
 def in_words(plan: ReleasePlan) -> list[str]:
-    """Of each column the group that loses most, where that is much more than falls on it."""
+    """Of each column the group that loses most, where that is much more than falls on it, and the
+    groups of which nobody is left.
+    """
     found, said = plan.left_out, []
     much = (found.left_out >= FEW) & (found.left_out > found.expected + 2 * np.sqrt(found.expected))
     for row in found[much].drop_duplicates("column").itertuples():
         said.append(
             f"{row.column}: {row.left_out:,} of the {plan.best.suppressed:,} left out are "
             f"{row.value} (of {row.people:,}; {row.expected:.1f} if it fell on all alike)"
+        )
+    if whole := gone_whole(plan):
+        named = [f"{column} {value} ({counted(n, 'person')})" for column, value, n in whole]
+        more = f" and {counted(len(whole) - MOST_WHOLE, 'other group')}"
+        said.append(
+            f"nobody is left of {', '.join(named[:MOST_WHOLE])}"
+            f"{more if len(whole) > MOST_WHOLE else ''}"
         )
     return said or ["no group of a column loses much more than falls on it"]
 
@@ -112,7 +149,6 @@ def with_everybody(plan: ReleasePlan) -> ReleasePlan | None:
     ways: Any = before.ways
     ways = replace(ways, budget=0) if hasattr(ways, "budget") else ways
     table = replace(plan._table, ways=ways, budget=0, gone=None)
-    kind = WideSearch if ways.size > MOST_NODES else Search
 
     def look(node: Node) -> Looked:
         one = before.seen.get(node)
@@ -120,7 +156,7 @@ def with_everybody(plan: ReleasePlan) -> ReleasePlan | None:
             return table.look(node)
         return one.of_everybody or replace(one, left_out=np.zeros(people, dtype=bool))
 
-    search = kind(ways, look, table.falls, before.seconds, before.pareto)
+    search = type(before)(ways, look, table.falls, before.seconds, before.pareto)
     search.goes_on_from(before)
     with fits_kept():
         certificate, best = search.run(), search.best

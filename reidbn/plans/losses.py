@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
+from reidbn.microdata.generalise import bits_hidden, released_at
 from reidbn.microdata.generalise import left_out as without
-from reidbn.microdata.generalise import released_at
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.table import People
 from reidbn.plans.regression import Regression
@@ -40,10 +40,8 @@ Flags = NDArray[np.bool_]
 
 
 def entropy(option: Option, place: int) -> Array:
-    """Bits of each person's value that its group hides: log2(people in it / people who have it)."""
-    with np.errstate(divide="ignore"):
-        hidden = np.log2(option.group_counts(place)) - np.log2(np.maximum(option.counts, 1))
-    return np.where(option.counts > 0, hidden, 0.0)
+    """Bits of each person's value that its group hides."""
+    return bits_hidden(option.counts, option.group_counts(place))
 
 
 def granularity(option: Option, place: int) -> Array:
@@ -379,8 +377,7 @@ def _of_somebody_left_out(option: Option, loss: str) -> Array:
     """What each code loses when its person is left out: all that "*" would hide."""
     if loss == "granularity":
         return np.ones(len(option.counts))
-    n = option.counts.sum()
-    return np.where(option.counts > 0, np.log2(n / np.maximum(option.counts, 1)), 0.0)
+    return bits_hidden(option.counts, option.counts.sum())
 
 
 def weights_of(options: tuple[Option, ...], importance: Mapping[str, float] | None) -> Array:

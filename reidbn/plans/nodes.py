@@ -10,6 +10,7 @@ done is not known, and what the node loses at least is said beside what it loses
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from reidbn.above import SLACK, is_above
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import released
+from reidbn.attacks.secrets.asked import has_secret
 from reidbn.errors import EngineError
 from reidbn.microdata.classes import Codes, Ints, class_ids
 from reidbn.microdata.generalise import empty_cells, released_at
@@ -97,6 +99,12 @@ class Release:
         return found
 
     @cached_property
+    def missing(self) -> Flags:
+        """Cells that hold nothing to begin with: people x options."""
+        none = [len(o.column.labels) - 1 if o.column.has_missing else -1 for o in self.options]
+        return np.asarray(self.people.table[:, : len(none)] == np.array(none))
+
+    @cached_property
     def named(self) -> tuple[str, ...]:
         """The attacks and scenarios that a target is about."""
         return tuple(dict.fromkeys(t.under for t in self.targets if not t.on_classes))
@@ -113,6 +121,15 @@ class Release:
             }
             found[name] = bounds_of(self.bases[name], own)
         return found
+
+    @cached_property
+    def told(self) -> dict[str, Bounds]:
+        """Those of them whose measures the classes tell, so that nothing has to be assessed."""
+        return {
+            name: found
+            for name, found in self.bounds.items()
+            if found is not None and not any(d.on_population for d in found.directions.values())
+        }
 
     @cached_property
     def on_population(self) -> bool:
@@ -287,9 +304,9 @@ class Release:
         """
         if target.what == MEAN_GUESS:
             return 1
-        counts = secrets_of(self.people, self._codes(node, kept), kept, target.measure)[1]
+        counts = secrets_of(self.people, self._codes(node, kept), kept, target)[1]
         most, size, limit = counts.max(axis=1), counts.sum(axis=1), target.limit
-        over = is_above(most / size, limit)
+        over = is_above(most / np.maximum(size, 1), limit)
         go = np.ceil((most - limit * size) / (1 - limit) - SLACK)
         return int(np.minimum(go, size)[over].sum())
 
@@ -299,6 +316,19 @@ class Release:
         people = released_at(self.people, self.ways.levels(node), hierarchies=ladders)
         people = empty_cells(people, self.emptied_cells)
         return people if kept.all() else people.take(kept)
+
+    def written(self, found: Looked) -> bytes:
+        """A digest of who is released and, column by column, who is written alike.
+
+        Levels that join nobody write the same, and so does a column of one value that is dropped.
+        """
+        digest = hashlib.blake2b(b"" if found.emptied is None else found.emptied.tobytes())
+        kept = np.ones(len(self.people), bool) if found.left_out is None else ~found.left_out
+        digest.update(kept.tobytes())
+        for codes in self._codes(found.node, kept).T:
+            _, first, alike = np.unique(codes, return_index=True, return_inverse=True)
+            digest.update(first[alike].tobytes())
+        return digest.digest()
 
     @property
     def emptied_cells(self) -> dict[str, Flags]:
@@ -311,14 +341,15 @@ class Release:
         self, node: Node, kept: Flags, results: Mapping[str, Assessment] | None = None
     ) -> dict[Key, Array]:
         """Every measure that a target names, of each person who is kept."""
-        if results is None and not self.on_population:
-            told = self.between(node, kept)
-            if told is not None:
-                return dict(told[0])
-        results = self._assessed_in_part(node, kept) if results is None else results
+        told: dict[Key, Array] = {}
+        if results is None:
+            results = self._assessed_in_part(node, kept)
+            people = self.released(node, kept) if self.told else self.people
+            for name, found in self.told.items():
+                told |= {(name, m): low for m, (low, _) in found.at(people, kept).items()}
         own = {t.key: worst_risk(results[t.under], t.measure)[0]
-               for t in self.targets if not t.on_classes}  # fmt: skip
-        return own | self._of_classes(node, kept)
+               for t in self.targets if not t.on_classes and t.key not in told}  # fmt: skip
+        return told | own | self._of_classes(node, kept)
 
     def looked_at_again(self, best: Looked) -> tuple[Looked, dict[str, Assessment]]:
         """What is recommended, assessed anew; a plan counts only where every target is kept."""
@@ -347,10 +378,11 @@ class Release:
         return found
 
     def sizes(self, node: Node, kept: Flags) -> Ints:
-        """How many are written alike; empty cells are alike."""
+        """How many are written alike; empty cells are alike, emptied or missing."""
         if self.gone is not None:
-            own = [np.where(self.gone[kept, j], o.codes[i].max() + 1,
-                            o.codes[i][self.people.table[kept, j]])
+            empty = [o.codes[i][-1] if o.column.has_missing else o.codes[i].max() + 1
+                     for o, i in zip(self.options, node, strict=True)]  # fmt: skip
+            own = [np.where(self.gone[kept, j], empty[j], o.codes[i][self.people.table[kept, j]])
                    for j, (o, i) in enumerate(zip(self.options, node, strict=True))]  # fmt: skip
             codes = np.asfortranarray(np.stack(own, axis=1), dtype=np.int32)
             ids, count = class_ids(codes, [int(c.max()) + 1 for c in codes.T])
@@ -374,7 +406,7 @@ class Release:
         }
 
     def _assessed_in_part(self, node: Node, kept: Flags) -> dict[str, Assessment]:
-        """Of the measures alone that targets name."""
+        """Of the measures alone that targets name and the classes do not tell."""
         if self._is_as_read(node, kept):
             return dict(self.bases)
         ladders, levels = {o.name: o.ladder for o in self.options}, self.ways.levels(node)
@@ -382,7 +414,7 @@ class Release:
             n: released(self.bases[n], levels, ladders, kept,
                         [t.measure for t in self.targets if t.under == n and not t.on_classes],
                         emptied=self.emptied_cells)
-            for n in self.named
+            for n in self.named if n not in self.told
         }  # fmt: skip
 
     def _is_as_read(self, node: Node, kept: Flags) -> bool:
@@ -391,19 +423,25 @@ class Release:
         return as_it_is and all(levels[o.name] == o.column.level for o in self.options)
 
 
-def secrets_of(people: People, codes: Codes, kept: Any, secret: str) -> tuple[Ints, Ints]:
-    """The class of each row of codes, and how many of each class have which secret."""
-    own = people.table[kept, people.columns.index(secret)].astype(np.int64)
-    values = people.column(secret).cardinality
+def secrets_of(people: People, codes: Codes, kept: Any, target: Target) -> tuple[Ints, Ints]:
+    """The class of each row of codes, and how many of each class have which secret.
+
+    Of those whose secret is there; a missing one is a value where the target says so.
+    """
+    own = people.table[kept, people.columns.index(target.measure)].astype(np.int64)
+    values = people.column(target.measure).cardinality
     top = [int(c.max()) + 1 for c in codes.T]
     ids, count = class_ids(np.ascontiguousarray(codes), top)
-    return ids, np.bincount(ids * values + own, minlength=count * values).reshape(count, values)
+    counts = np.bincount(ids * values + own, minlength=count * values).reshape(count, values)
+    if target.if_missing == "left-out":
+        counts[:, own[~has_secret(people, target.measure)[kept]]] = 0
+    return ids, counts
 
 
 def secret_risk(people: People, codes: Codes, kept: Any, target: Target) -> Array:
     """Of everybody the largest share of one secret among people alike, or that of their own."""
-    ids, counts = secrets_of(people, codes, kept, target.measure)
-    size = counts.sum(axis=1)
+    ids, counts = secrets_of(people, codes, kept, target)
+    size = np.maximum(counts.sum(axis=1), 1)
     if target.what == MEAN_GUESS:
         own = people.table[kept, people.columns.index(target.measure)]
         return np.asarray(counts[ids, own] / size[ids])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import reidbn
 from reidbn.microdata.generalise import bits
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from reidbn.plans.targets import Target
 
 MOST_DRAWN = 4  # targets with a picture of their own
+SOME = 1e-9  # bits of a column of which no two values are told
 LONGEST = 50  # per cent in a step of a loss that is told
 NOT_HELD = (
     "This page is in no ledger: it is not held against reports of this table, or of one that "
@@ -105,19 +107,27 @@ def _loss_told(plan: ReleasePlan) -> tuple[int, int] | None:
     """Between what per cent the loss lies, in steps of what ten people may hold of it at least.
 
     Only of losses of each cell: one of classes can tell how many there are, a function anything.
-    Of a column's bits those of a rare value hold more than their share: up to log2(people) each.
+    Of a column's bits those of a rare value hold more than their share: up to log2(people) each;
+    how many the column has is worked out from counts in tens.
     """
     if plan.loss not in SEPARABLE:
         return None
     n, share, read = len(plan.people), 1.0, plan.people.as_read
     if plan.loss == "entropy":
-        held = [bits(np.bincount(read.codes([name])[:, 0])) for name in plan.best.levels]
-        share = log2(max(n, 2)) / min(filter(None, held), default=1.0)
+        held = [_least_bits(np.bincount(read.codes([name])[:, 0])) for name in plan.best.levels]
+        share = log2(max(n, 2)) / max(min(held), SOME)
     step = ceil(100 * BASE * share / max(int(down(n)), BASE))
     if n < FEWEST or step > LONGEST:
         return None
     low = step * int(100 * float(plan.best.loss) / step + 1e-9)
     return low, min(low + step, 100)
+
+
+def _least_bits(counts: NDArray[np.int64]) -> float:
+    """The fewest bits that a column with these counts in tens can hold: nine more are alike."""
+    tens = down(counts)
+    tens[np.argmax(tens)] += BASE - 1
+    return bits(tens)
 
 
 def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
@@ -165,9 +175,10 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     text += [] if custodian else [NOT_HELD]
     sections.append(Section("What proves it", text=text, bullets=_allowed(plan)))
     sections.append(aside(_not_looked_at(plan, telling)))
-    title = "The least change that makes the release safe"
+    limits = " and ".join(map(str, plan.targets))
+    title = f"The least change that keeps {limits}"
     if any(t.who_may_be_above for t in plan.targets):
-        title = "The least change that keeps a limit that some people may be above"
+        title = f"The least change that keeps a limit that some people may be above: {limits}"
     return Sheet(title, SAFE, verdict, sections)
 
 
@@ -311,7 +322,9 @@ def _allowed(plan: ReleasePlan) -> list[str]:
     found = [f"as they were: {', '.join(kept)}"] if kept else []
     if plan.untouched:
         names = ", ".join(plan.untouched)
-        found.append(f"not looked at, and written as they are unless they name a person: {names}")
+        found.append(
+            f"taken as known to nobody, and written as they are unless they name a person: {names}"
+        )
     return found
 
 
@@ -322,6 +335,8 @@ def front_figure(plan: ReleasePlan) -> Figure:
     for target, axes in zip(drawn_of, every, strict=True):
         for keeps, colour in ((True, BLUE), (False, ORANGE)):
             some = front[front["keeps"] == keeps]
+            if some.empty:  # a series of nothing would squeeze the picture
+                continue
             axes.plot(some["loss"], some[str(target)], "o", color=colour, clip_on=False)
         at = (chosen.loss, chosen.after[str(target)])
         right = chosen.loss > front["loss"].max() / 2

@@ -13,13 +13,14 @@ import numpy as np
 
 from reidbn.aside import aside
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.secrets.asked import has_secret
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.generalise import empty_cells, generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.losses import ByFunction
 from reidbn.plans.nodes import TIE, Looked, Release
-from reidbn.plans.released import not_looked_at, source_frame, write_frame, written_frame
+from reidbn.plans.released import source_frame, write_frame, written_frame
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import MEAN_GUESS, Array, Target
 from reidbn.plans.together import let_out
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_SAID = 3  # limits, and columns, in a sentence
+KINDS = ("mean", "low", "high")  # of a number and its interval
 Risks = tuple[Array, str]  # of everybody, and what to say of them
 
 
@@ -223,12 +225,43 @@ class ReleasePlan:
         return pd.DataFrame(rows, columns=columns)
 
     @cached_property
+    def intervals(self) -> pd.DataFrame:
+        """The 95 % interval of each mean that stands on an estimate of the population.
+
+        Before and after, as reports tell it.  Others are of the people of the table, and have none.
+        """
+        import pandas as pd
+
+        from reidbn.report.telling import Telling
+
+        said = Telling(custodian=True)
+        ends = {name: [one._intervals(said) for one in (self._table.bases[name], after)]
+                for name, after in self.results.items()}  # fmt: skip
+        rows = [
+            {"under": name or self.results[name].attack.name, "measure": measure}
+            | {f"{kind}_{when}": number
+               for when, (risk, _), told in zip(("before", "after"), both, ends[name], strict=True)
+               for kind, number in zip(KINDS, (risk.mean(), *told[measure]), strict=True)}
+            for (name, measure), both in self._risks.items()
+            if all(measure in told for told in ends[name])
+        ]  # fmt: skip
+        columns = [f"{kind}_{when}" for when in ("before", "after") for kind in KINDS]
+        return pd.DataFrame(rows, columns=["under", "measure", *columns])
+
+    @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was said of each person, of which policies risks are told, what is worse and why."""
         given = dict.fromkeys(
             f"{name} was given in the call (subject=), and is taken to hold of the release, too"
             for base in self._table.bases.values()
             for name in base.inputs.subject
+        )
+        missing = (
+            f"{counted(int((~has_secret(self.people, t.measure)).sum()), 'person')} of "
+            f"{len(self.people):,} without a {t.measure} of their own: nobody's peers, and no "
+            f"limit is about them"
+            for t in self.targets
+            if t.if_missing == "left-out"
         )
         tied = dict.fromkeys(said for both in self._risks.values() for _, said in both if said)
         named = zip(self._risks, self.measures.iterrows(), strict=True)
@@ -238,7 +271,7 @@ class ReleasePlan:
             for (name, _), (_, row) in named
             if row.highest_after > row.highest_before + TIE
         )
-        return (*given, *tied, *worse)
+        return (*given, *dict.fromkeys(missing), *tied, *worse)
 
     def _why(self, name: str) -> str:
         """Why a risk can be higher in what is released."""
@@ -383,14 +416,19 @@ class ReleasePlan:
     ) -> dict[str, Assessment]:
         """So many of the ways, each assessed under the first attack, or as `of` is.
 
-        Those of which that says that every target is kept.
+        Those of which that says that every target is kept; of ways that write the same the first.
         """
         first = "" if of is not None else next(iter(self.results))
         bases = self._table.bases if of is None else {"": of}
         found: dict[str, Assessment] = {}
-        for one in self.kept[without_best:]:
+        best, *others = self.kept
+        told = {self._table.written(best)} if without_best else set()
+        for one in others if without_best else (best, *others):
             if len(found) >= most:
                 break
+            if (digest := self._table.written(one)) in told:
+                continue
+            told.add(digest)
             assert one.left_out is not None  # noqa: S101 - it keeps its targets
             so = replace(self._table, gone=one.emptied, bases=bases)
             results = so.assessed(one.node, ~one.left_out)
@@ -421,19 +459,19 @@ class ReleasePlan:
         """Write the table as it would be released, every other column as it stands in the source.
 
         `source` is what the people were read from, a file or a frame, where it is not at hand any
-        more.  Rows of those who are left out are not written; `path` ends in .csv or .parquet.
-        Columns that were not named as quasi-identifiers are written as they are (`untouched`), but
-        for those that name a person (the `subject_id` of the table, names, running numbers), which
-        are left out with a word; `keep_id` writes them, too.  Columns that are missing for
-        everybody who is left are named: the file is read without them.  Rows are sorted by what
-        they say.
+        more, and is never written over.  Rows of those who are left out are not written; `path`
+        ends in .csv or .parquet.  Columns that were not named as quasi-identifiers are written as
+        they are (`untouched`), but for those that name a person (the `subject_id` of the table,
+        names, running numbers), which are left out with a word; `keep_id` writes them, too.
+        Columns that are missing for everybody who is left are named: the file is read without them.
+        Rows are sorted by what they say.
 
         A second, different file of the same people can be joined with this one by what both have
         unchanged.  With a `ledger` (a file of the house's own) it is refused where those who are
         then alike are fewer than its rules or the first one's ask for.
         """
         released = self.apply()
-        whole = source_frame(released, source)
+        whole = source_frame(released, source, path)
         table = written_frame(released, whole, path, keep_id=keep_id)
         if ledger is None:
             return write_frame(table, path)
@@ -456,7 +494,7 @@ class ReleasePlan:
     @property
     def untouched(self) -> tuple[str, ...]:
         """Columns of the source that no attack looked at: names and numbers of people, say."""
-        return not_looked_at(self.people)
+        return (*self.people.sensitive, *self.people.others.names)
 
     @typed
     def report(self, path: str | os.PathLike[str], *, custodian: bool = False) -> Path:

@@ -16,6 +16,7 @@ from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import as_given
 from reidbn.attacks.routes.placing import scenario_of
+from reidbn.attacks.secrets.asked import IF_MISSING, has_secret
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.inference.cut import MOST
@@ -28,7 +29,7 @@ from reidbn.plans.nodes import TIE, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
 from reidbn.plans.rising import Direction, direction_of
 from reidbn.plans.search import Certificate, Search
-from reidbn.plans.targets import Target, targets_of
+from reidbn.plans.targets import MEAN_GUESS, Target, targets_of
 from reidbn.plans.ways import options_of
 from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
@@ -56,6 +57,7 @@ def recommend(
     pareto: bool = True,
     release: str | None = None,
     seconds: float | None = None,
+    if_missing: str = "left-out",
     **asked: Any,
 ) -> ReleasePlan:
     """The least change to a table that keeps every target.
@@ -68,7 +70,9 @@ def recommend(
     (rules such as "bands:5,10,20" too; "auto": rb.microdata.propose_hierarchies); a column without
     one is kept or dropped.  `suppress_at_most` is the share of people who may be left out (.02 or
     "2%"), `empty_at_most` the share of cells that may be emptied in place of it (by a heuristic),
-    `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search.  Without
+    `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search.  People
+    whose secret is missing are nobody's peers, unless `if_missing="value"`, as in rb.disclosure.
+    Without
     `pareto` the plan keeps its best way alone, and no others for `plan.front` and pictures.  With
     `sample` that share of the people is drawn first (by the `seed`; without one so that nobody can
     draw it again), and the others are not released; targets are about those who are
@@ -84,8 +88,7 @@ def recommend(
     (('sex',), {'2 or more alike': 2})
     """
     _checked_table(people)
-    targets = targets_of(target, release)
-    _refuse_secrets(people, targets)
+    targets = _of_secrets(people, targets_of(target, release), if_missing)
     _refuse_unknown_names(asked)
     asked = {"known": known, "population": population, "scenario": scenario, **asked}
     whole = people
@@ -148,27 +151,40 @@ def _refuse_unknown_names(asked: Mapping[str, Any]) -> None:
             raise UsageError(f'recommend takes no "{name}"; {did_you_mean(name, known)}')
 
 
-def _refuse_secrets(people: People, targets: Sequence[Target]) -> None:
-    """Raise where a limit on the best guess is about something that cannot be counted."""
-    for name in (t.measure for t in targets if t.on_secret):
-        if name not in people.sensitive:
-            raise UsageError(
-                f'target {name}: a best guess is about a secret; name it, sensitive=["{name}"], '
-                f"when the table is read",
-                in_shell=f"target {name}: a best guess is about a secret; name it: "
-                f"--sensitive {name}",
-            )
-        if not people.is_partition:
-            raise UsageError(
-                f"target {name}: some values match several others, so people fall into no classes; "
-                f'read the table with missing="value" or missing="drop"'
-            )
-        codes = people.table[:, people.columns.index(name)]
-        if any(people.column(name).labels[code] is None for code in np.unique(codes)):
-            raise UsageError(
-                f"target {name}: it is missing for some people, and nothing says what a missing "
-                f"secret is; leave them out, or write a value in its place"
-            )
+def _of_secrets(people: People, targets: Sequence[Target], if_missing: str) -> tuple[Target, ...]:
+    """The targets, those of a secret with what a missing one is; raise where none is counted."""
+    if if_missing not in IF_MISSING:
+        raise UsageError(f'if_missing is "{if_missing}"; {did_you_mean(if_missing, IF_MISSING)}')
+    if if_missing == "value" and not any(t.on_secret for t in targets):
+        raise UsageError("if_missing= is about a secret, and no target is; leave it out")
+    return tuple(_of_secret(people, t, if_missing) if t.on_secret else t for t in targets)
+
+
+def _of_secret(people: People, target: Target, if_missing: str) -> Target:
+    name = target.measure
+    if name not in people.sensitive:
+        raise UsageError(
+            f'target {name}: a best guess is about a secret; name it, sensitive=["{name}"], '
+            f"when the table is read",
+            in_shell=f"target {name}: a best guess is about a secret; name it: --sensitive {name}",
+        )
+    if not people.is_partition:
+        raise UsageError(
+            f"target {name}: some values match several others, so people fall into no classes; "
+            f'read the table with missing="value" or missing="drop"'
+        )
+    there = has_secret(people, name)
+    if there.all():
+        return target
+    if if_missing == "left-out" and not there.any():
+        raise UsageError(f"target {name}: it is missing for everybody; name another secret")
+    if if_missing == "left-out" and target.what == MEAN_GUESS:
+        raise UsageError(
+            f"target {name}: it is missing for some people, and a mean PPP is of people who have "
+            f'one: count missing as a value (if_missing="value"), read the table without these '
+            f"people, or limit the PPP of everybody"
+        )
+    return replace(target, if_missing=if_missing)
 
 
 def _refuse_emptying(people: People, targets: Sequence[Target], loss: Loss, ways: int) -> None:
@@ -322,14 +338,25 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
     top = tuple(n - 1 for n in table.ways.shape)
     risks = table.risks(top, np.ones(len(table.people), dtype=bool))
     unmet = [t for t in table.targets if not t.is_met(risks[t.key])]
+    many = next((t for t in unmet if t.k > len(table.people)), None)
+    if many is not None:
+        return f"no way to release keeps {many}: the table has {len(table.people):,} people"
     if not unmet:
         return "no way to release was found in the time; give it more (seconds=)"
-    t = unmet[0]
-    now = t.shown(t.value(risks[t.key]))
     kept = [o.name for o in table.options if o.levels[-1] < o.ladder.levels]
     more = f"let {kept[0]} be made coarser, " if kept else ""
     found = "" if certificate.is_proved else " was found that"
+    every = unmet if len(table.targets) == 1 else table.targets
+    now = {t: t.told(t.shown(t.value(risks[t.key]))) for t in unmet}
+    highest = f"it is {now[unmet[0]]}"
+    if len(table.targets) > 1:
+        highest = ", ".join(f"{t.axis} is {said}" for t, said in now.items())
+    if any(t.on_secret for t in unmet):
+        highest += (
+            " (of a class that breaks a limit on a secret everybody goes, never single people)"
+        )
     return (
-        f"no way to release{found} keeps {t}: at the highest levels it is {t.told(now)}"
+        f"no way to release{found} keeps {' and '.join(map(str, every))}"
+        f"{' together' if len(every) > 1 else ''}: at the highest levels {highest}"
         f". Allow more to be left out (suppress_at_most=), {more}or ask for less"
     )

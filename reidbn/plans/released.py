@@ -20,6 +20,7 @@ from reidbn.microdata.classes import Codes
 from reidbn.microdata.coding import tidy
 from reidbn.microdata.csvfile import head_of, is_csv
 from reidbn.microdata.direct import looks_direct
+from reidbn.microdata.header import NO_HEADER, has_no_header
 from reidbn.microdata.sources import quoted, source_of
 from reidbn.microdata.table import People
 from reidbn.release.writing import safe_cells, write_csv
@@ -48,13 +49,18 @@ class Whole:
             return tidy(name, source_of({"": cells.astype(str)}).read([""])[""], as_text=True)
 
 
-def source_frame(people: People, source: Any = None) -> Whole:
-    """What people were read from, where it is at hand or named."""
+def source_frame(people: People, source: Any, path: str | os.PathLike[str]) -> Whole:
+    """What people were read from, where it is at hand or named; `path` is what will be written."""
     if people.history is not None:
         raise UsageError("people with several records each cannot be written yet")
+    for file in (source, people.reading.source):
+        if isinstance(file, str | os.PathLike) and _one_file(file, path):
+            raise UsageError(f"{path} is the table itself, which would be lost: name another file")
     source = people.reading.source if source is None else source
     if source is None:
         raise UsageError("what these people were read from is not at hand: name it, source=")
+    if has_no_header(source_of(source)):
+        raise DataError(f"the file would be headed by a person's values: {NO_HEADER}")
     return _whole_of(source)
 
 
@@ -92,6 +98,10 @@ def written_frame(
     return in_no_order(released, of_nothing=True)
 
 
+def _one_file(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> bool:
+    return Path(file).exists() and Path(path).exists() and Path(file).samefile(path)
+
+
 def without_values(people: People) -> list[str]:
     """Columns of which everybody's value is missing as they are released, or was emptied."""
     written = people.as_written()
@@ -124,15 +134,6 @@ def in_no_order(table: pd.DataFrame, *, of_nothing: bool = False) -> pd.DataFram
         keys.append(pd.factorize(texts, sort=True)[0])
         keys.append(pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=float))
     return table.iloc[np.lexsort(keys)].reset_index(drop=True) if keys else table
-
-
-def not_looked_at(people: People, source: Any = None) -> tuple[str, ...]:
-    """The source's columns that are no quasi-identifiers: nothing is said of what they tell."""
-    source = people.reading.source if source is None else source
-    if source is None:
-        return (*people.sensitive, *people.beside)
-    header = source_of(source).header
-    return tuple(name for name in header if name not in people.quasi_identifiers)
 
 
 def naming(people: People, source: Whole) -> dict[str, str]:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.routes.assessment import Assessment
-from reidbn.attacks.routes.counts import rows_on, subset_classes
+from reidbn.attacks.routes.counts import matches_on, rows_on
 from reidbn.attacks.routes.subject_data import RECORDS
 from reidbn.attacks.routes.summed import AGREES, curves, shape_by_person, subset_chances
 from reidbn.microdata.lattice import Gather, Walk
@@ -102,7 +102,7 @@ class Bounds:
             return self._walked(rows)
         known = self.profile[kept]
         if rows is None:  # a value may match several others
-            matched = subset_classes(people, self.base.groups.columns).sizes
+            matched = (sizes for _, sizes in matches_on(people, self.base.groups.columns))
             return self._one_by_one(known, enumerate(matched))
         kinds = int(known.max()) + 1
         both, of = np.unique(rows.of_record * kinds + known, return_inverse=True)

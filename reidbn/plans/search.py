@@ -19,6 +19,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +97,7 @@ class Search:
         self.fails: NDArray[np.bool_] = np.zeros(self.ways.size, dtype=bool)
         self.start = time.monotonic()
 
-    def goes_on_from(self, other: Search) -> None:
+    def goes_on_from(self, other: Self) -> None:
         """What was shown to fail where people may be left out fails with everybody, too."""
         self.fails = other.fails.copy()
 

@@ -49,6 +49,8 @@ class Target:
     k: int = 0
     under: str = ""
     """Of several attacks or scenarios, the one that it is about."""
+    if_missing: str = ""
+    """Of a secret that is missing for some: "left-out" (they are nobody's peers) or "value"."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -158,10 +160,12 @@ class Target:
         named = self.measure.replace("_", " ")
         if self.under:
             named += f" ({self.under})"
+        whom = {"left-out": f" whose {named} is there", "value": " (missing is a value)"}
+        whose = whom.get(self.if_missing, "")
         return {
             "highest": f"the highest {named}",
-            BEST_GUESS: f"the largest share of one {named} among people alike",
-            MEAN_GUESS: f"the mean share of people alike who have one's own {named}",
+            BEST_GUESS: f"the largest share of one {named} among people alike{whose}",
+            MEAN_GUESS: f"the mean share of people alike who have one's own {named}{whose}",
             "mean": f"the mean of {named}",
             "quantile": f"the {100 * self.at:g} % quantile of {named}",
             "above": f"people whose {named} is above {self.at:g}",

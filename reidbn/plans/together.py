@@ -59,33 +59,50 @@ def let_out(
             )
     files = [*near, mine]
     both, finest = joined([one.alike for one in files])
-    if finest is not None:
+    sizes = np.bincount(both)[both]
+    if finest is not None and files[finest] is not mine:  # it is out, and tells all of this one
         if not any(_is_same(one, mine) for one in near):
             ledger.add_file(mine)
-        which = "this file" if files[finest] is mine else files[finest].name
-        return f"beside {_names(near)}: whoever holds all of them knows what {which} tells, no more"
-    sizes = np.bincount(both)[both]
-    _refuse_broken(files, sizes)
+        said = f"whoever holds all of them knows what {files[finest].name} tells, no more"
+        if broken := _broken([mine], sizes):
+            said += f": {' and '.join(broken)} holds for who has this file alone"
+        if mine.others:
+            said += f"; of who has more than this file nothing proves {' and '.join(mine.others)}"
+        return f"beside {_names(near)}: {said}"
+    _refuse_broken(files, sizes, near if finest is not None else files)
     ledger.add_file(mine)
+    if finest is not None:
+        return (
+            f"beside {_names(near)}: whoever holds all of them knows what this file tells, no "
+            f"more, and the rules of all are kept"
+        )
     return (
         f"beside {_names(near)}: joined row by row, {int(sizes.min())} or more are alike, and the "
         f"rules of all are kept"
     )
 
 
-def _refuse_broken(files: Sequence[FileOut], sizes: Any) -> None:
+def _broken(files: Sequence[FileOut], sizes: Any) -> list[str]:
+    """The rules of these files on who is alike that do not hold where so many are."""
     rules = {Target(**rule) for one in files for rule in one.rules}
-    broken = [rule for rule in rules if not rule.is_met(1 / sizes)]
-    others = [text for one in files for text in one.others]
+    return sorted(str(rule) for rule in rules if not rule.is_met(1 / sizes))
+
+
+def _refuse_broken(files: Sequence[FileOut], sizes: Any, open_: Sequence[FileOut]) -> None:
+    """Raise where a rule on who is alike breaks, or where a limit of `open_` is not known to hold.
+
+    Of a last file that tells all that all tell its own limits hold.
+    """
+    broken = _broken(files, sizes)
+    others = [text for one in open_ for text in one.others]
     if not broken and not others:
         return
     what = f"{counted(int((sizes == 1).sum()), 'person')} of {len(sizes):,} would be alone"
     smallest = int(sizes.min())
     if smallest > 1:
         what = f"the fewest alike of {counted(len(sizes), 'person')} would be {smallest}"
-    breaks = sorted(map(str, broken))
     why = (
-        f", which breaks {' and '.join(breaks)}"
+        f", which breaks {' and '.join(broken)}"
         if broken
         else f"; nothing proves that {' and '.join(dict.fromkeys(others))} still holds"
     )

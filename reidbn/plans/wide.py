@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from math import prod
+from typing import Self
 
 import numpy as np
 
@@ -62,8 +63,7 @@ class WideSearch(Search):
         """Nodes finer than one that fails, that nobody looks at."""
         self._add((0,) * len(self.costs), self.ways.top)
 
-    def goes_on_from(self, other: Search) -> None:
-        assert isinstance(other, WideSearch)  # noqa: S101 - of the same ways
+    def goes_on_from(self, other: Self) -> None:
         self.failed = other.failed
 
     def bound_of(self, node: Node) -> float:

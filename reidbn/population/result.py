@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from reidbn.microdata.table import People
 
 Array = NDArray[np.float64]
+TOLD = (
+    "what this fit warns of hangs on single people of the table and is in the custodian's own "
+    "copy; where few are unique in the table, that is no proof that nobody is in the population"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,6 +190,10 @@ class Uniqueness(Result, ABC):
     def remarks(self) -> tuple[str, ...]:
         """The warnings."""
         return self.warnings
+
+    def remarks_told(self) -> tuple[str, ...]:
+        """One for every table: which warnings a fit has hangs on its exact classes."""
+        return (TOLD,)
 
     def _measures(self) -> dict[str, Measure]:
         up = self.population / self.n

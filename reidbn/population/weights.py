@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import DataError
+from reidbn.errors import DataError, EngineError
 from reidbn.microdata.classes import totals
 from reidbn.written import agree, counted
 
@@ -211,10 +211,10 @@ class ToldByValues:
             return effects
         some = np.concatenate([np.arange(*self.starts[j : j + 2]) for j in attributes])
         if isinstance(self.pairs, np.ndarray):
-            pairs = self.pairs[
-                some[:, None], some
-            ].T  # symmetric, in the order that it is solved in
-            effects[some] = dposv(pairs, self.by_value[some], overwrite_a=True)[1]
+            pairs = self.pairs[some[:, None], some].T  # symmetric; so it is solved where it lies
+            _, effects[some], failed = dposv(pairs, self.by_value[some], overwrite_a=True)
+            if failed:
+                raise EngineError("what values tell of survey weights could not be solved for")
         else:
             pairs = self.pairs[some][:, some]
             near = diags_array(1 / pairs.diagonal())

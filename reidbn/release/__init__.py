@@ -6,7 +6,7 @@ __getattr__ = face(
     __name__,
     {"writing": "private_folder probe safe_cells whole write_csv write_text"},
     {
-        "counts": "Alike FINE NOT_BESIDE down mean_in_steps outwards",
+        "counts": "Alike FINE NOT_BESIDE down mean_in_steps mean_of_counts outwards",
         "writing": "held_folder",
         "marks": "sketch",
         "seal": "sealed unsealed",

@@ -38,6 +38,8 @@ STEP = 100
 """People in whose steps at least a sum of risks is told that follows from no class, and ..."""
 PART = 0.05
 """... the part of all people (benchmarks.attacker_chances)."""
+APART = STEP + BASE
+"""People for the mean of what follows from no class."""
 LOOSE, AFTER = 10, 19
 NOT_BESIDE = frozenset((3, 4, 6, 7, 8, 9))
 """Cutoffs at which coarser classes are not told beside all cutoffs of the classes within them: over
@@ -433,15 +435,34 @@ def mean_in_steps(risks: Array) -> tuple[float, float] | None:
     ((0.149, 0.2), None)
     """
     people = told(len(risks))
+    if people.low < APART:
+        return None
     step = max(STEP, PART * people.low)
     steps = floor(float(np.sum(risks)) / step + 1e-9)
-    if people.low <= STEP:
-        return None
     low, high = step * steps, step * (steps + 1)
     return outwards(  # of a sum below nothing the fewer people make the lower mean
         max(low / (people.high if low > 0 else people.low), -1.0),
         min(high / (people.low if high > 0 else people.high), 1.0),
     )
+
+
+def mean_of_counts(values: Array, up_to: Sequence[float]) -> tuple[float, float] | None:
+    """Between what numbers a mean of chances lies, by the people counted up to some levels alone.
+
+    With F(t) people up to t and F told at the levels, the mean is one less the integral of F / n.
+
+    >>> mean_of_counts(np.full(200, 0.3), [0.0, 0.25, 0.5]), mean_of_counts(np.ones(99), [0.5])
+    ((0.238, 0.522), None)
+    """
+    whole = told(len(values))
+    if whole.low < STEP:
+        return None
+    counts = [told(int((~is_above(values, t)).sum())) for t in up_to]
+    ends = [(0.0, Tens(0, 0)), *zip(up_to, counts, strict=True), (1.0, whole)]
+    wide = [after - before for (before, _), (after, _) in pairwise(ends)]
+    most = sum(w * min(c.high / whole.low, 1.0) for w, (_, c) in zip(wide, ends[1:], strict=True))
+    least = sum(w * c.low / whole.high for w, (_, c) in zip(wide, ends, strict=False))
+    return outwards(1 - most, 1 - least)
 
 
 def told_number(

@@ -85,8 +85,8 @@ def classes_text(alike: Ints) -> str:
 def joined(files: Sequence[Ints]) -> tuple[Ints, int | None]:
     """The class of each row that is in one of the files, for whoever holds all of them.
 
-    And which of the files, if any, tells as much by itself: it has everybody, and its classes are
-    no larger.
+    And the first of the files, if any, that tells as much by itself: it has everybody, and its
+    classes are no larger.
     """
     there = np.any([alike >= 0 for alike in files], axis=0)
     views = [alike[there] for alike in files]
@@ -95,4 +95,4 @@ def joined(files: Sequence[Ints]) -> tuple[Ints, int | None]:
         both = np.unique(both * (own.max() + 2) + own + 1, return_inverse=True)[1]
     number = int(both.max()) + 1
     alone = [i for i, own in enumerate(views) if own.min() >= 0 and np.unique(own).size == number]
-    return both, alone[-1] if alone else None
+    return both, alone[0] if alone else None

@@ -83,14 +83,16 @@ class Ledger:
     files: list[FileOut] = field(default_factory=list)
 
     def near(self, columns: Columns) -> tuple[list[tuple[int, Released]], Sketch, str]:
-        """Entries of tables fewer than ten people apart, with how many; and this table's marks."""
+        """Entries of tables so few people apart that it is known how many, with that number; and
+        this table's marks.
+        """
         mine = sketch(columns, self.secret)
         named = self.named(sorted(name for name, _, _ in columns))
         found = []
         for entry in self.entries:
             if entry.columns == named:
                 apart = mine.apart(Sketch.of_text(entry.sketch))
-                if apart is not None and apart < BASE:
+                if apart is not None:
                     found.append((apart, entry))
         return found, mine, named
 

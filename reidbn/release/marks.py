@@ -21,6 +21,7 @@ from reidbn.release.counts import BASE
 
 ROWS, CELLS = 5, 128
 """Two of 18 records fall into the same five cells in 5 of 1e9 pairs of tables."""
+MOST = 4 * BASE + 1  # records in which two tables differ that are looked for
 Words = NDArray[np.uint64]
 Columns = Sequence[tuple[str, Sequence[object], NDArray[Any]]]
 """Of each column its name, its values, and which of them each person has."""
@@ -43,7 +44,10 @@ class Sketch:
         counts = (self.counts - other.counts).ravel()
         keys, checks = (self.keys ^ other.keys).ravel(), (self.checks ^ other.checks).ravel()
         more = less = 0
-        while more + less <= 4 * BASE:
+        held = ((counts != 0) | (keys != 0)).reshape(ROWS, CELLS).sum(axis=1)
+        if held.max() > MOST:  # each record has one cell in a row
+            return None
+        while more + less < MOST:
             alone = (np.abs(counts) == 1) & (mixed(keys) == checks)
             found = np.flatnonzero(alone)
             if not len(found):

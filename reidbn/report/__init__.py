@@ -18,7 +18,7 @@ __getattr__ = face(
         "disclosure_page": "verdict",
         "ledgered": "refuse_between released",
         "options": "information_lost",
-        "page": "Section Shown bars how_told telling_of",
+        "page": "Section Shown bars how_told markdown telling_of",
         "style": "inline paper",
         "summary": "summarise",
         "subsets": "lattice_figure uniqueness_figure",

@@ -6,6 +6,8 @@ and so do the values at which a limit is crossed: a crossing to three digits wou
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.register import register
 from reidbn.inference.asked import Asked
-from reidbn.report.assessment_figures import told_bars
+from reidbn.report.assessment_figures import Ends, told_bars
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside
 from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Section, Shown
@@ -24,7 +26,7 @@ from reidbn.report.thresholds import Judged, changes, tells_changes, written_ali
 from reidbn.whatif.curve import one_at_a_time, takes_whole_numbers
 from reidbn.whatif.scan import worst_along
 from reidbn.whatif.sensitivity import spans
-from reidbn.whatif.tornado import Bar, tornado
+from reidbn.whatif.tornado import Bar, Tornado, tornado
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 IF_CHANGED = "If this assumption changes"
 CANNOT_BE = "what is given cannot happen"
+NOWHERE = ("never", "not seen", NOT_TOLD)
 STEPS = 20  # of a range, between which a crossing is told outwards
 ONLY_THE_TABLE = (
     "The verdict counts who is alike, and takes an attempt as certain: no assumption about the "
@@ -86,13 +89,14 @@ def sensitivity(
 def moves_most(section: Section, result: Assessment) -> str:
     """Which assumption moves the risk most, and what it is, out of the tornado of that section."""
     bars = next((s for s in section.shown if s.caption == IF_CHANGED), None)
-    if bars is None or not bars.rows or bars.rows[0][2] == bars.rows[0][3]:
+    if bars is None or not bars.about or bars.rows[0][2] == bars.rows[0][3]:
         return ""
     name, span, low, high = bars.rows[0][:4]
     if CANNOT_BE in (low, high):
         return ""
     what = bars.heads[2].partition(" at ")[0]
-    story = result.attack.parameters[name].story
+    moved = result.attack.settable[name]
+    story = moved.story or (moved.source if name in result.attack.numbers else "")
     said = f"The assumption that moves it most is {name}{f' ({story})' if story else ''}"
     first, last = span.partition(" (")[0].split(" to ")
     if " " not in low + high:
@@ -175,23 +179,36 @@ class _Moved(NamedTuple):
         """Where the limit is crossed; "never" only where that is proven.
 
         Outwards from the last step of the range at which all that is told is on one side of the
-        limit, to the first.
+        limit, to the first on the other; where it is never on both, nothing is said of it.
         """
-        if not bar.crossings:
-            return "never" if bar.is_proven and not bar.undecided else "not seen"
+        proven = bar.is_proven and not bar.undecided and not bar.crossings
+        never = "never" if proven else "not seen"
         if self.telling.custodian:
-            return ", ".join(f"{c:.3g}" for c in bar.crossings)
+            return ", ".join(f"{c:.3g}" for c in bar.crossings) or never
+        if self.statistic != "mean":
+            return NOT_TOLD
         points = np.linspace(bar.low, bar.high, STEPS + 1)
         if takes_whole_numbers(self.case, bar.parameter):
             points = np.unique(np.rint(points))
         told = [self.ends(values) for values in self.at({bar.parameter: points})[bar.parameter]]
-        clear = [e is not None and not e[0] <= limit <= e[1] for e in told]
-        sure = points[clear] if self.statistic == "mean" else points[:0]
-        spans = dict.fromkeys(
-            (max(sure[sure <= c], default=bar.low), min(sure[sure >= c], default=bar.high))
-            for c in bar.crossings
-        )
-        return ", ".join(f"{low:.3g} to {high:.3g}" for low, high in spans)
+        side = [0 if e is None else int(e[0] > limit) - int(e[1] < limit) for e in told]
+        sure = [(point, here) for point, here in zip(points, side, strict=True) if here]
+        spans = [(a, b) for (a, here), (b, there) in pairwise(sure) if here != there]
+        if not spans and all(side):
+            return never
+        return ", ".join(f"{low:.3g} to {high:.3g}" for low, high in spans) or NOT_TOLD
+
+
+def _reach(told: Ends, bar: Bar) -> float:
+    """How far the bar goes, as it is told."""
+    ends = [end for both in told[bar.parameter] for end in both or ()]
+    return max(ends, default=0.0) - min(ends, default=0.0)
+
+
+def _in_order(found: Tornado, told: Ends, names: list[str]) -> Tornado:
+    """The bars as they are told, longest first, and those told alike as the attack names them."""
+    bars = sorted(found, key=lambda b: (-_reach(told, b), names.index(b.parameter)))
+    return replace(found, bars=tuple(bars))
 
 
 def _bars(moved: _Moved, limit: float | None) -> tuple[Shown, list[str]]:
@@ -199,8 +216,11 @@ def _bars(moved: _Moved, limit: float | None) -> tuple[Shown, list[str]]:
     from reidbn.report.whatif_figures import draw_tornado
 
     result, statistic, telling = moved.result, moved.statistic, moved.telling
-    bars = tornado(moved.case, threshold=limit, statistic=statistic)
-    ends = moved.at({b.parameter: np.array([b.low, b.high]) for b in bars})
+    found = tornado(moved.case, threshold=limit, statistic=statistic)
+    ends = moved.at({b.parameter: np.array([b.low, b.high]) for b in found})
+    told = {n: (moved.ends(low), moved.ends(high)) for n, (low, high) in ends.items()}
+    names = [*result.attack.parameters, *result.attack.numbers]
+    bars = found if telling.custodian else _in_order(found, told, names)
     rows, flips = [], []
     sources = {entry.name: entry.source for entry in register(result)}
     for b in bars:
@@ -210,11 +230,16 @@ def _bars(moved: _Moved, limit: float | None) -> tuple[Shown, list[str]]:
         if limit is not None:
             row.append(moved.crosses(b, limit))
             flips += [f"The verdict flips where {b.parameter} reaches {row[-1]}."
-                      ] if b.crossings else []  # fmt: skip
+                      ] if row[-1] not in NOWHERE else []  # fmt: skip
         rows.append([*row, sources.get(b.parameter, b.source)])
     if limit is not None and not flips:
-        seen = "" if all(row[4] == "never" for row in rows) else ", at the values looked at"
-        flips = [f"No single assumption moves the {statistic} across {limit:g}{seen}."]
+        said = {row[4] for row in rows}
+        seen = ", at the values looked at" if "not seen" in said else ""
+        flips = [
+            f"Whether a single assumption moves the {statistic} across {limit:g} is not told."
+            if NOT_TOLD in said
+            else f"No single assumption moves the {statistic} across {limit:g}{seen}."
+        ]
     heads = ["parameter", "range", f"{statistic} at the low end", "at the high end", "source"]
     if limit is not None:
         heads.insert(4, f"crosses {limit:g} at")
@@ -222,7 +247,8 @@ def _bars(moved: _Moved, limit: float | None) -> tuple[Shown, list[str]]:
     if telling.custodian and any(b.swing > 0 for b in bars):
         figure = draw_tornado(bars)
     elif not telling.custodian:
-        told = {n: (moved.ends(low), moved.ends(high)) for n, (low, high) in ends.items()}
         figure = told_bars(bars, told, moved.ends(result.risk(moved.measure))) or ""
+    first, *others = (_reach(told, b) for b in bars)
     about = f"If one assumption changes: the longest bar is {bars.bars[0].parameter}."
+    about = about if all(first > other for other in others) or telling.custodian else ""
     return Shown(IF_CHANGED, heads, rows, figure, about), flips

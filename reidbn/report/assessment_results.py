@@ -316,23 +316,25 @@ def _beside(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
 
 
 def _attributes(summary: Summary, telling: Telling) -> list[Shown]:
-    if not summary.contributions:
+    parts = summary.contributions(telling)
+    if not parts:
         return []
     method = summary.drivers.method
-    labels = [label for label, _ in summary.contributions]
+    labels = [label for label, _ in parts]
     rows = [  # differences, which may be below 0 where an attacker decides
         [label, f"{v.mean():+.3g}" if telling.custodian else telling.roughly(v)]
-        for label, v in summary.contributions
+        for label, v in parts
     ]
-    told = [telling.rough(v) or 0.0 for _, v in summary.contributions]
+    told = [telling.rough(v) or 0.0 for _, v in parts]
     figure = figures.attribute_bars(labels, told, [cell for _, cell in rows], method)
     least = "" if told[0] > 0 else ", or takes least off it"
+    most = len(told) == 1 or told[0] > told[1]
     shown = Shown(
         f"Most exposed attributes ({method})",
         ("attributes", "added to the mean risk"),
         rows,
         figure,
-        f"{labels[0]} adds most to the mean risk{least}.",
+        f"{labels[0]} adds most to the mean risk{least}." if most else "What each adds.",
     )
     return [shown]
 
@@ -365,7 +367,7 @@ def large_enough(counts: list[int]) -> list[list[int]]:
     >>> large_enough([50, 3, 400, 0, 4, 60])
     [[2], [5], [0, 1, 4]]
     """
-    order = sorted((i for i, c in enumerate(counts) if c), key=lambda i: counts[i])
+    order = sorted((i for i, c in enumerate(counts) if c), key=lambda i: down(counts[i]))
     few = [i for i in order if counts[i] < BASE]
     rest = order[len(few) :]
     while few and rest and sum(counts[i] for i in few) < BASE:
@@ -438,16 +440,11 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
         kept_back = bool(own.kept_back)
         count = judged.told_beyond(own)
         loss = information_lost(first, option, telling)
-        no_loss = information_lost(first, option) is None
-        lost = (
-            _gone(option, telling)
-            if option.table.share_kept < 1
-            else "-"
-            if no_loss
-            else NOT_TOLD
-            if loss is None
-            else per_cent(loss)
-        )
+        lost = "-" if loss is None else per_cent(loss)
+        if option.table.share_kept < 1:
+            lost = _gone(option, lost, telling)
+        elif loss is None and information_lost(first, option) is not None:
+            lost = NOT_TOLD
         verdict, share = judged.word(own), telling.share(count, len(risk))
         mean, highest = own.mean_in_words(risk), own.highest_in_short(risk)
         mean = NOT_TOLD if kept_back and option is not first else mean  # finer parts of one whole
@@ -478,10 +475,10 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
     )
 
 
-def _gone(option: Assessment, telling: Telling) -> str:
-    """That people were left out; in the house how many."""
-    gone = len(option.table.whole) - len(option.table)
-    return f"{counted(gone, 'person')} left out" if telling.custodian else "people left out"
+def _gone(option: Assessment, lost: str, telling: Telling) -> str:
+    """That people were left out; in the house how many, and what is lost with them."""
+    gone = f"{counted(len(option.table.whole) - len(option.table), 'person')} left out"
+    return f"{lost} ({gone})" if telling.custodian else "people left out"
 
 
 def best_options(result: Assessment, best: Any, rule: Rule, telling: Telling) -> Section:

@@ -28,13 +28,15 @@ from reidbn.release.counts import (
     told_number,
 )
 from reidbn.report.words import people
-from reidbn.written import agree, plural
+from reidbn.written import InTheHouse, agree, plural
 
 NOT_TOLD = "not told"
 UNDER = f"under {BASE}"
-_PER_CENT = re.compile(r"\b\d{1,2} ?%")  # too few figures to work a count out from
 _OF_PEOPLE = re.compile(r"(\d[\d,]*) (people|person|individual|record)s?\b")
-IN_THE_HOUSE = "further remarks, with counts, are in the custodian's own copy"
+IN_THE_HOUSE = (
+    "remarks on few people, and those with other numbers, are in the custodian's own copy, where "
+    "there are any"
+)
 OWN_COPY = (
     "The custodian's own copy, with exact counts and values; a report that leaves the house rounds "
     "them."
@@ -67,6 +69,14 @@ class Counting:
         ends = count if isinstance(count, Tens) else told(count)
         found = self.count(ends)
         return told_number(found if isinstance(found, int) else None, ends, "people")
+
+    def rank(self, count: int) -> int:
+        """Where it stands in a list, the largest first: outwards those told alike are equal.
+
+        >>> sorted([3, 14, 17, 25], key=Counting().rank)
+        [25, 14, 17, 3]
+        """
+        return -int(count if self.custodian else down(count))
 
     def counted(self, count: int | Tens) -> str:
         """The same in words.
@@ -231,23 +241,24 @@ class Counting:
     def noted(self, remark: str) -> str:
         """A remark; outwards its numbers of people rounded.
 
-        Empty where it holds others, and of a few people: said at all it would tell of some.
+        Empty where it holds others, and of a few people or of nobody: said at all it would tell of
+        some, or of none.
 
         >>> Counting().noted("2,114 records left out"), Counting().noted("3 people left out")
         ('2,110 records left out', '')
         """
         if self.custodian:
             return remark
+        if isinstance(remark, InTheHouse):
+            return ""
         if any(int(found[1].replace(",", "")) < BASE for found in _OF_PEOPLE.finditer(remark)):
             return ""
-        rest = _PER_CENT.sub("", _OF_PEOPLE.sub("", remark))
-        return "" if re.search(r"\d", rest) else self.rounded(remark)
+        return "" if re.search(r"\d", _OF_PEOPLE.sub("", remark)) else self.rounded(remark)
 
     def notes(self, remarks: Sequence[str]) -> list[str]:
-        """Those remarks that may be told, and a word where there are others."""
-        told = [self.noted(remark) for remark in remarks]
-        more = [] if all(told) else [IN_THE_HOUSE]
-        return [*filter(None, told), *more]
+        """Those remarks that may be told; that there are others is said of every table alike."""
+        told = filter(None, map(self.noted, remarks))
+        return [*told, *([] if self.custodian else [IN_THE_HOUSE])]
 
 
 def _all_but_few(count: Tens, total: int) -> bool:

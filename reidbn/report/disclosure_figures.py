@@ -22,6 +22,7 @@ from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.joint import asked_about, side_by_side
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.errors import UsageError
+from reidbn.report.counting import Counting
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, WIDE, blank, names_on_lines, save, titled
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ Floats = NDArray[np.float64]
 
 DISCLOSED = "#7f0000"
 BANDS = ("#ffffcc", "#c7e9b4", "#7fcdbb", "#41b6c4", "#225ea8")  # told apart by all readers
+EXACT = Counting(custodian=True)
 LEFT_OUT = "#d9d9d9"
 """Of whom the secret is missing, so that nothing was asked about it."""
 ONE_BY_ONE = 400
@@ -269,10 +271,26 @@ def draw_shares(
     return save(figure, path, of_people=True)
 
 
-def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
-    """For each number of known auxiliaries, the subset that breaks most people."""
-    table = d.breaks(p)
-    return table.drop_duplicates("size").sort_values("size", ignore_index=True)
+def by_value(d: Disclosure, said: Counting) -> pd.DataFrame:
+    """Values by how many have them, as it is told; those told alike in the order of the values."""
+    table = d.by_value()
+    if said.custodian:
+        return table
+    place = {value: i for i, value in enumerate(d.value_labels)}
+    rank = [said.rank(count) for count in table["people"].tolist()]
+    return table.iloc[np.lexsort(([place[value] for value in table.index], rank))]
+
+
+def worst_subsets(d: Disclosure, p: float | None = None, told: Counting = EXACT) -> pd.DataFrame:
+    """For each number of known auxiliaries, the subset that breaks most people, as they are `told`.
+
+    Which of two that are told alike breaks more would tell of both: it is that of earlier columns.
+    """
+    table, bit = d.breaks(p), {name: 1 << j for j, name in enumerate(d.known)}
+    rank = [told.rank(count) for count in table["broken"].tolist()]
+    masks = [sum(bit[name] for name in subset) for subset in table["subset"]]
+    table = table.iloc[np.lexsort((masks, rank))].drop_duplicates("size")
+    return table.sort_values("size", ignore_index=True)
 
 
 def worst_subsets_bars(

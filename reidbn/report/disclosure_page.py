@@ -23,7 +23,7 @@ from reidbn.attacks.secrets.result import Disclosure
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.classes import Floats
-from reidbn.release.counts import BASE, Tens, down, outwards, told
+from reidbn.release.counts import APART, BASE, down, told
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
 from reidbn.report.page import (
@@ -59,8 +59,8 @@ def disclosure_page(
 ) -> str:
     """The page as text, also written to `path`; `d.report(path)` is the shorter way.
 
-    `every` adds all columns as the secret in turn, `generalisations` what was tried; `own_copy`
-    keeps exact numbers, for the custodian alone.
+    `every` adds all columns as the secret in turn, `generalisations` what was tried (the paper's
+    search in the custodian's own copy); `own_copy` keeps exact numbers, for the custodian alone.
     """
     made = sheet(d, every=every, generalisations=generalisations, custodian=own_copy)
     text = html(made)
@@ -165,17 +165,27 @@ def _guessed(d: Disclosure, said: Telling) -> list[str]:
     """How often guesses are right."""
     if d.status == "constant":
         return []
-    if not said.custodian and len(d) < FEWEST:
+    drawn = d.measures["mean_ppp_full"]
+    if not said.custodian and said.bounds(drawn) is None:
         return [
             f"How often guesses are right is a mean over people, and no mean of fewer than "
             f"{FEWEST} people is told: what is told is of how many {d.secret} is sure, and how "
             "many have which PPP."
         ]
+    if not said.custodian:
+        before = said.measure_in_words(d.measures["best_guess_prior"])
+        return [
+            f"A guess drawn from the people alike is wrong with probability "
+            f"{said.measure_in_words(drawn)} (the mean PPP) when all auxiliaries are known. The "
+            f"best guess, the commonest value among them, is right at least as often as a drawn "
+            f"one; with nothing known the commonest value of all is right with {before}."
+        ]
+    prior, best = (said.mean_in_short(each) for each in guesses(d))
     sentences = [
         f"The best guess, the commonest value among the people alike, is right{_whom(d)} with "
-        f"probability {said.mean_in_short(guesses(d)[1])} when all auxiliaries are known, and "
-        f"{said.mean_in_short(guesses(d)[0])} when nothing is; a guess drawn from the people alike "
-        f"with {said.mean_in_short(1 - d.ppp_full)} (one minus the mean PPP).",
+        f"probability {best} when all auxiliaries are known, and {prior} when nothing is; a guess "
+        f"drawn from the people alike with {said.mean_in_short(1 - d.ppp_full)} (one minus the "
+        "mean PPP).",
     ]
     if not d.several and d.source.near(d.column) is None:
         sentences.append(
@@ -229,8 +239,9 @@ def _whom(d: Disclosure) -> str:
 
 def _commonest(d: Disclosure, said: Telling) -> list[str]:
     """What being sure is worth, where most of those who are given away have the commonest value."""
-    table = d.by_value()
-    commonest = d.value_labels[int(d.source.baseline(d.column).argmax())]  # of the whole table
+    table, base = figures.by_value(d, said), d.source.baseline(d.column)  # of the whole table
+    ranks = [said.rank(round(share * len(d))) for share in base] if not said.custodian else -base
+    commonest = d.value_labels[int(np.argmin(ranks))]
     if commonest not in table.index:
         return []
     first = table.loc[commonest]
@@ -259,8 +270,8 @@ def _measures(d: Disclosure, telling: Telling) -> Section:
         *_guessed(d, telling),
         "PPP is the share of a person's peers (the people alike on what is known) who have another "
         f"{d.secret}: how often a guess drawn from the peers would be wrong. An attacker who "
-        "always guesses the commonest value does better: the best guess. PoAC is the share of "
-        "false values that stay plausible.",
+        "always guesses the commonest value does better: the best guess."
+        + (" PoAC is the share of false values that stay plausible." if telling.custodian else ""),
     ]
     return replace(in_numbers(d, telling), text=text)
 
@@ -273,7 +284,7 @@ _BY_VALUE = {"sure": "sure", "sure_without_own": "by others' records", "upward":
 
 
 def _values(d: Disclosure, said: Telling) -> Section:
-    table = d.by_value()
+    table = figures.by_value(d, said)
     named = table[table["people"] >= (1 if said.custodian else BASE)]
     named = named[: MOST_OWN if said.custodian else MOST_VALUES]
     counts = [int(n) for n in named["people"]]
@@ -285,23 +296,20 @@ def _values(d: Disclosure, said: Telling) -> Section:
             _share_of(float(row["prior"]), d, said)
             if said.custodian or d.weights is not None or d.rows is not None
             else said.share(here, len(d)),
-            *([f"{int(row[c]):,}" for c in _BY_VALUE] if said.custodian else []),
-            *_among(float(row["posterior"]), float(row["prior"]), here, d),
+            *(_of_value(row) if said.custodian else ()),
         ]
         for (value, row), here in zip(named.iterrows(), cumulative, strict=True)
     ]
-    # Beside their totals, counts by value would give small ones back: they stay in the house.
-    heads = [d.secret, "people", "share of the table", *(_BY_VALUE.values() if said.custodian
-             else ()), "mean posterior", "lift"]  # fmt: skip
+    # Beside their totals, counts by value would give small ones back; means would tell of few.
+    own = (*_BY_VALUE.values(), "mean posterior", "lift") if said.custodian else ()
+    heads = [d.secret, "people", "share of the table", *own]
     meaning = (
         "Sure: all their peers share the value, all auxiliaries known. Protected: PPP above "
-        f"{d.p:g} whatever is known. "
+        f"{d.p:g} whatever is known. The posterior is the value's share among the peers of the "
+        "people who have it; lift is posterior / share of the table, so 1 says that nothing was "
+        "learnt."
     )
-    text = [
-        f"{meaning if said.custodian else ''}The posterior is the "
-        "value's share among the peers of the people who have it; lift is posterior / share of "
-        "the table, so 1 says that nothing was learnt."
-    ]
+    text = [meaning] if said.custodian else []
     # Outwards, that values are left out for few people would tell that there are some.
     left = len(table) if said.custodian else int((table["people"] >= BASE).sum())
     if len(named) < left:
@@ -309,6 +317,11 @@ def _values(d: Disclosure, said: Telling) -> Section:
     return Section(
         "By value", text, shown=[Shown(f"What is known, by value of {d.secret}", heads, rows)]
     )
+
+
+def _of_value(row: Any) -> list[str]:
+    counts = [f"{int(row[name]):,}" for name in _BY_VALUE]
+    return [*counts, f"{row['posterior']:.4f}", f"{row['lift']:.3g}"]
 
 
 def _banded(
@@ -325,13 +338,14 @@ def _banded(
     if not said.custodian:
         told = [[said.counted(n) for n in said.in_chain(row.tolist())] for row in counts]
         table, first = pd.DataFrame(told, columns=names, index=of), f"people by {first}"
-    table["mean PPP"] = [_mean(ppp, said) for ppp in rows.values()]
+    levels = figures.edges(p)[:-1].tolist()
+    table["mean PPP"] = [_mean(ppp, said, levels) for ppp in rows.values()]
     return _drawn(caption, drawn, table, first, said)
 
 
 def _spread(d: Disclosure, said: Telling) -> Section:
     rows = {"all known": d.ppp_full, "least over subsets": d.ppp_min}
-    if d.chances is not None:
+    if d.chances is not None and said.custodian:
         rows["expected in the scenario"] = d.expected_ppp
     shown = _banded(f"People by PPP of {d.secret}", rows, d.p, "knowledge", said, None)
     return Section("How certain an attacker can be", shown=[shown])
@@ -349,7 +363,7 @@ def _left_out(d: Disclosure, said: Telling) -> Section:
         picture = figures.leave_one_out_map(d, reading=reading) if said.custodian else None
         caption = f"PPP of {d.secret} with one auxiliary unknown, {words}"
         shown.append(_banded(caption, rows, d.p, "left out", said, picture))
-        if d.status != "constant":
+        if said.custodian and d.status != "constant":
             found = d.leave_one_out_poac(reading)
             poac[words] = [_mean(values, said) for values in (found.level, *found.poac)]
     shown, more = shown[:1], shown[1:]
@@ -367,7 +381,7 @@ def _left_out(d: Disclosure, said: Telling) -> Section:
 
 
 def _subsets(d: Disclosure, said: Telling) -> Section:
-    table = figures.worst_subsets(d)
+    table = figures.worst_subsets(d, told=said)
     counts = table["broken"].tolist()
     table["share"] = [said.portion(count, len(d)) for count in counts]
     shares = [said.share(count, len(d)) for count in counts]
@@ -386,10 +400,9 @@ def _subsets(d: Disclosure, said: Telling) -> Section:
 
 def _scenario(d: Disclosure, chances: Floats, said: Telling) -> Section:
     breach = d.breach_probability
-    few = not said.custodian and len(d) < FEWEST
+    few = not said.custodian and len(d) < APART
     text = [
-        f"No mean of fewer than {FEWEST} people is told. The table has how many have what chance "
-        f"that their {d.secret} is broken (PPP at or below {d.p:g})."
+        f"No mean of fewer than {APART} people is told, and of chances no more than a mean."
         if few
         else "In the scenario a guess drawn from the people alike is wrong with probability "
         f"{said.mean_in_short(d.expected_ppp, rest=True)} on average, and the chance that "
@@ -404,11 +417,9 @@ def _scenario(d: Disclosure, chances: Floats, said: Telling) -> Section:
         )
     cuts = [0.0, 0.05, 0.09, 0.2, 0.33, 0.5]
     rows = [[f"above {cut:g}", said.counted(said.above(breach, cut))] for cut in cuts]
-    return Section(
-        "In the scenario",
-        text,
-        shown=[Shown("People by their probability of a breach", ["probability", "people"], rows)],
-    )
+    shown = Shown("People by their probability of a breach", ["probability", "people"], rows)
+    # Means over what may be known follow from no class: counts above levels would tell of these.
+    return Section("In the scenario", text, shown=[shown] if said.custodian else [])
 
 
 def _every(d: Disclosure, every: DisclosureAll, said: Telling) -> Section:
@@ -447,11 +458,19 @@ def _otherwise(d: Disclosure, said: Telling) -> str:
     )
 
 
+_FEW_IN_ONE = "No categories of {} with ten people or more each were tried."
+
+
 def _generalised(
     d: Disclosure, best: Generalisation, paper: Generalisation | None, said: Telling
 ) -> Section:
     import pandas as pd
 
+    if not said.custodian:  # which widths there are tells the range, and few are in a category
+        best = replace(best, table=best.table[best.table["smallest"] >= BASE])
+        paper = None
+        if best.table.empty:
+            return Section(f"If {best.column} were coarser", text=[_FEW_IN_ONE.format(best.column)])
     best = replace(best, table=_protected(best.table, d, said))
     table = best.table.set_index("categories")[["protected", "share", "smallest"]]
     share = "share" if said.custodian else "share, at least"
@@ -464,7 +483,6 @@ def _generalised(
         title += f" - another question: {said.rounded(str(best.question))}"
         text.append(_otherwise(d, said))
     if paper is not None:
-        paper = replace(paper, table=_protected(paper.table, d, said))
         own = paper.table.set_index("categories")[["share", "worst"]]
         own.columns = pd.Index(["equal width, best", "equal width, worst"])
         table = table.join(own)
@@ -511,11 +529,11 @@ def _origin(d: Disclosure, said: Telling) -> list[str]:
     ]
 
 
-def _mean(values: Any, said: Telling) -> str:
+def _mean(values: Any, said: Telling, up_to: Sequence[float] = ()) -> str:
     """Of PPP or PoAC, which are the better the higher."""
     if said.custodian:
         return f"{float(np.mean(values)):.4f}"
-    return said.mean_in_short(values, rest=True)
+    return said.mean_in_short(values, rest=True, up_to=up_to)
 
 
 def _share_of(share: float, d: Disclosure, said: Telling) -> str:
@@ -532,20 +550,6 @@ def _protected_share(share: float, d: Disclosure, said: Telling) -> str:
     return said.share(said.rest(round((1 - share) * len(d)), len(d)), len(d), rest=True)
 
 
-def _among(posterior: float, prior: float, here: int | Tens, d: Disclosure) -> tuple[str, str]:
-    """Mean posterior and lift; outwards the tenth that it lies in, of few people the fifth."""
-    if not isinstance(here, Tens):
-        return f"{posterior:.4f}", f"{posterior / prior:.3g}"
-    parts = 10 if here.low >= FEWEST else 5
-    low = min(parts - 1, int(parts * posterior + 1e-9)) / parts
-    between = f"{low:g} to {low + 1 / parts:.1g}"
-    if parts == 5 or d.weights is not None or d.rows is not None:
-        return between, ""
-    least, most = here.low / told(len(d)).high, min(1.0, here.high / down(len(d)))
-    lifts = outwards(low / most, (low + 1 / parts) / least)
-    return between, f"{lifts[0]:.3g} to {lifts[1]:.3g}"
-
-
 def _rarer(values: int, said: Telling) -> str:
     if said.custodian:
         return f"{counted(values, 'rarer value')} {agree(values, 'is', 'are')} not shown."
@@ -560,10 +564,8 @@ def _protected(table: pd.DataFrame, d: Disclosure, said: Telling) -> pd.DataFram
     everybody = len(d)
     found["protected"] = [said.counted(said.rest(everybody - int(x), everybody))
                           for x in table["protected"]]  # fmt: skip
-    for name in ("share", "worst"):
-        if name in found:  # the least of what is told
-            found[name] = [1 - said.portion(min(everybody, (1 - x) * everybody + BASE), everybody)
-                           for x in table[name]]  # fmt: skip
+    found["share"] = [1 - said.portion(min(everybody, (1 - x) * everybody + BASE), everybody)
+                      for x in table["share"]]  # fmt: skip
     found["smallest"] = [said.counted(int(x)) for x in table["smallest"]]
     return found
 

@@ -43,6 +43,7 @@ from reidbn.inference.interchange.dot import write_dot
 from reidbn.inference.lowering import check_settings, parameter_values
 from reidbn.limits import MOST_DRAWN
 from reidbn.release.writing import whole
+from reidbn.report.words import outward
 
 Floats = NDArray[np.float64]
 Point = tuple[float, float]
@@ -56,12 +57,13 @@ _STYLE: list[Any] = ["default", {"svg.fonttype": "none", "svg.hashsalt": "reidbn
 _SUFFIXES = {".svg": "svg", ".png": "png", ".dot": "dot", ".gv": "dot"}
 _MARGIN, _LEAST, _STORY = 24.0, 560.0, 720.0  # of the sheet; its least width; that of the story
 _PAD, _NARROW, _WIDE = 11.0, 186.0, 204.0  # inside a card; the least and the largest room there
-_NARROWEST = 112.0  # room in a card of a picture for telephones
+_NARROWEST, _SMALLEST = 112.0, 0.75  # room in a card for telephones; of its size, to be read
 _GAP, _LANE = 26.0, 15.0  # between cards; beside a lane
 _HEAD, _LINE = 8.0, 1.35  # length of an arrow's head; height of a line in sizes of its font
 _STARTS, _SWEEPS, _TURNS, _STRAIGHT = 32, 8, 100, 20.0  # of the search for places
 _TRACK, _LEFT_OPEN = 24.0, "#bfd0f5"  # the shortest bar's room; what two ends leave open
 _MOST_BARS = 8  # a node with more states is drawn as a small histogram
+_NAMES = 0.62  # of the room, for names of what repeats
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Drawing:
 
     @property
     def svg(self) -> str:
-        """A self-contained SVG text, which shrinks to the room that it is given."""
+        """A self-contained SVG text, which shrinks to its room as far as it can be read."""
         text = self._saved("svg", metadata={"Date": None, "Creator": None}).decode()
         spare = rf"font-family: '{_FAMILY}'; |text-anchor: start; |\n| transform=\"rotate[^\"]*\""
         shapes = re.findall(r"<(?:path|text)\b.*?(?:/>|</text>)", text, re.DOTALL)
@@ -88,7 +90,8 @@ class Drawing:
         w, h, own = f"{self.width:g}", f"{self.height:g}", f"reidbn-{self.key}"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" '
-            f'height="{h}" style="max-width: 100%; height: auto" role="img" aria-labelledby='
+            f'height="{h}" style="max-width: max(100%, {self.width * _SMALLEST:.0f}px); '
+            f'height: auto" role="img" aria-labelledby='
             f'"{own}-title {own}-desc" font-family="{_FAMILY}, Verdana, Arial, sans-serif">\n'
             f'<title id="{own}-title">{escape(self.title)}</title>\n'
             f'<desc id="{own}-desc">{escape(self.description)}</desc>\n{drawn}\n</svg>\n'
@@ -243,7 +246,7 @@ def _drawing(attack: Attack, drawn: Folded, chances: Chances, told: Told,
 
 def _list(sheet: _Sheet, listed: list[SourceLine], width: float, y: float) -> float:
     """The list of numbers and where they come from; assumptions are marked in words."""
-    assumed = sum(s.is_assumption for s in listed)
+    assumed = sum(s.times for s in listed if s.is_assumption)
     count = f"{assumed or 'no'} assumption{'' if assumed == 1 else 's'}"
     title = f"Numbers and where they come from ({count})"
     y = sheet.words(_MARGIN, y, title, size=12.5, bold=True) + 4
@@ -375,7 +378,8 @@ class _Panel:
     def _of_each(self, told: list[tuple[str, Sequence[tuple[str, float]]]]) -> None:
         """Of a plate a bar for each, with P(yes); between what these lie, where there are many."""
         yes = [(label, dict(states)[YES]) for label, states in told if YES in dict(states)]
-        if len(yes) <= _MOST_BARS:
+        told_apart = {wrapped(label, 10, self.room * _NAMES)[0] for label, _ in yes}
+        if len(told_apart) == len(yes) <= _MOST_BARS:
             self.bars += [(label, (p, p)) for label, p in yes]
         else:
             low, high = (percent(find(p for _, p in yes)) for find in (min, max))
@@ -400,7 +404,7 @@ class _Panel:
             self._bars(sheet, x, y + 3)
 
     def _bars(self, sheet: _Sheet, x: float, y: float) -> None:
-        most = 0.62 if self.each else 0.5
+        most = _NAMES if self.each else 0.5
         names = min(max(_width(state, 10) for state, _ in self.bars), self.room * most) + 0.01
         track = (
             self.room - names - 7 - max(49, *(_width(_between(p), 10) + 7 for _, p in self.bars))
@@ -444,13 +448,15 @@ def percent(p: float) -> str:
 
 
 def _between(ends: tuple[float, float]) -> str:
-    """A chance by its ends, which stay where they are told.
+    """A chance by its ends, in as many digits as the table beside it has.
 
-    >>> _between((0.0366, 0.167)), _between((0.5, 0.5))
-    ('3.66 to 16.7 %', '50.0 %')
+    >>> _between((0.0366, 0.167)), _between((0.597, 0.65)), _between((0.5, 0.5))
+    ('3.6 to 17 %', '59 to 65 %', '50.0 %')
     """
-    low, high = ends
-    return percent(low) if low == high else f"{100 * low:.4g} to {100 * high:.4g} %"
+    low, high = outward(*ends)
+    if ends[0] == ends[1]:
+        return percent(ends[0])
+    return f"{100 * low:.2g} to {100 * high:.3g} %"
 
 
 # -- words -----------------------------------------------------------------------------------

@@ -46,13 +46,15 @@ def released(
         raise UsageError("a ledger is of tables of people, and this result has none")
     asked, told = _asked(result, options), telling.classes
     # a verdict is on the columns that were looked at, and names the others of its file
-    stated = digest([*(options.get(name) or None for name in _STATED), *sorted(table.beside)])
+    stated = digest([*(options.get(name) or None for name in _STATED), *sorted(table.others.names)])
     with opened(path) as ledger:
         # whoever has no secret is not asked about, and of the table that is released all the same
-        whole = table if result.table_given is None else result.table_given
-        columns, parts = _columns(whole), [_columns(table)] if len(whole) > len(table) else []
-        near, mine, named = ledger.near(columns)
-        near += [found for part in parts for found in ledger.near(part)[0] if found not in near]
+        asked_about = _columns(table)
+        given = result.table_given
+        whole = [] if given is None or len(given) == len(table) else [_columns(given)]
+        tables = [(each, *ledger.near(each)) for each in (*whole, asked_about)]
+        every_one = [found for _, every, *_ in tables for found in every]
+        near = [found for found in every_one if found[0] < BASE]
         same = [found for found in near if found[1].asked == asked]
         if same:
             for_it = [found for found in same if found[1].stated in ("", stated)]
@@ -60,7 +62,7 @@ def released(
             if for_it:
                 return _again(kind, apart, entry, texts)
             printed = _restated(apart, entry, texts)
-            ledger.add(columns, replace(entry, printed=printed, stated=stated))
+            ledger.add(tables[0][0], replace(entry, printed=printed, stated=stated))
             return printed[kind]
         nearest = min((found[0] for found in near), default=0)
         if nearest:
@@ -71,7 +73,7 @@ def released(
                 f"what was asked of it, which prints its numbers again."
             )
         before = [entry for _, entry in near]
-        if any(ledger.shares_people(each, before) for each in (columns, *parts)):
+        if any(ledger.shares_people(each, before) for each, *_ in tables):
             raise _refused(
                 "a table with other columns or values was released with this ledger that may be of "
                 "the same people, or of all but a few: nothing proves that the two reports "
@@ -79,7 +81,7 @@ def released(
             )
         words = [
             _tells_of(result, options, telling, asked),
-            *ledger.classes(_columns(table), [p.sizes for p in told]),
+            *ledger.classes(asked_about, [p.sizes for p in told]),
         ]
         if any(list(entry.classes) != words for entry in before):
             raise _refused(_OTHERS)
@@ -87,13 +89,23 @@ def released(
         _refuse_other_changes(result, standing, before)
         if told:
             refuse_between(told[0], {verdict, *((e.verdict[0], e.verdict[1]) for e in before)})
-        entry = Released(named, mine.to_text(), asked, standing, printed, {}, words, verdict,
-                         stated, tells)  # fmt: skip
-        ledger.add(columns, entry)
-        for part in parts:  # those who are asked about are a table of their own, too
-            _, sketch, word = ledger.near(part)
-            ledger.add(part, replace(entry, columns=word, sketch=sketch.to_text()))
+        _warn_of_both(min((found[0] for found in every_one if found[0] >= BASE), default=0))
+        for each, _, mine, named in tables:  # those who are asked about are a table of their own
+            ledger.add(each, Released(named, mine.to_text(), asked, standing, printed, {}, words,
+                                      verdict, stated, tells))  # fmt: skip
         return printed[kind]
+
+
+def _warn_of_both(apart: int) -> None:
+    """A table ten or more people apart is another one to a ledger: its reader may have both."""
+    if apart:
+        warnings.warn(
+            f"the table is {apart} people apart from one in the ledger: each report is safe by "
+            f"itself, and who reads both can make more of suppressed counts of those between. Give "
+            f"out one of them, or each to readers who cannot have the other.",
+            ReidbnWarning,
+            stacklevel=4,
+        )
 
 
 def _tells_of(result: Result, options: Mapping[str, Any], telling: Telling, asked: str) -> str:

@@ -55,6 +55,7 @@ def risk_utility(
     `above` counts the people beyond the limit: of a public release those who have too few alike (or
     a risk above your own limit, threshold={"overall": 0.2}), of a controlled one who is unique.
     Where policies are worth the same to the attacker, risks are the highest of these, as judged.
+    Who was left out, and each cell that was emptied, lost all bits, as for rb.recommend.
 
     The options are assessments of variants of one table, such as those of `rb.what_if(result,
     generalise=...)`.
@@ -91,14 +92,15 @@ def information_lost(
 ) -> float | None:
     """Non-uniform entropy lost of the table as read; None where people or columns differ.
 
-    People who were left out are gone with all that was known of them.
+    Who was left out lost all that was known of them; in what leaves the house it would count them.
     """
     from reidbn.attacks.leak.design import bits_lost
 
-    before, after = first.inputs.people.as_read, option.inputs.people
-    if after.share_kept < 1:
+    before, after = first.inputs.people.whole.as_read, option.inputs.people
+    if after.share_kept < 1 and not telling.custodian:
         return None
-    if not after.has_the_people_of(before) or before.quasi_identifiers != after.quasi_identifiers:
+    same_people = after.whole.has_the_people_of(before)
+    if not same_people or before.quasi_identifiers != after.quasi_identifiers:
         return None
     lost, whole = bits_lost(before, after)
     return telling.lost(lost / whole + 0.0 if whole > 0 else 0.0, whole, len(before))

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reidbn.attacks.linkage.columns import rows_of
+from reidbn.attacks.linkage.columns import SparsePeople, rows_of
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import described, typed
 from reidbn.differing import MARKS, OF_PERSONS, OF_THE_TABLE
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
-from reidbn.release.counts import BASE, NOT_BESIDE, PART, STEP, Alike
+from reidbn.release.counts import APART, BASE, NOT_BESIDE, PART, STEP, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.counting import OWN_COPY
@@ -230,6 +230,8 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     table = result.table
     if custodian or not result.by_classes or not isinstance(table, People):  # nor an empty one
         return Telling(custodian=custodian)
+    if isinstance(table, SparsePeople):  # in no classes, and one risk of all follows from none
+        return Telling()
     lawful = getattr(result, "by_class", None)
     if lawful is not None:  # the only classes that such a page counts by
         return Telling(classes=(Alike(lawful[0], law=lawful[1]),))
@@ -239,7 +241,10 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
         found.append(Alike(known, without=NOT_BESIDE))
     if not isinstance(result, Assessment):
         return Telling(classes=tuple(found))
-    return Telling(False, tuple(found), result._hangs_on_more, True, result._enclosed())
+    return Telling(
+        classes=tuple(found), kept_back=result._hangs_on_more, of_risks=True,
+        enclosed=result._enclosed(),
+    )  # fmt: skip
 
 
 @typed
@@ -329,7 +334,7 @@ def stands_on(result: Result, telling: Telling) -> Section:
     table = result.asked_of
     mark = f", SHA-256 {table.fingerprint}" if table is not None and telling.custodian else ""
     of = [] if table is None else [f"Table: {telling.counted(len(table))} people{mark}."]
-    told = telling.notes(result.remarks())
+    told = telling.notes(result.remarks() if telling.custodian else result.remarks_told())
     return Section(
         "What these numbers stand on",
         bullets=[*of, *(f"{capital(r)}." for r in told),
@@ -355,6 +360,9 @@ def how_told(telling: Telling) -> str:
         else f"A mean that follows from no class is told {steps} besides. "
         if telling.enclosed
         else ""
+        if telling.of_risks or any(classes.law for classes in telling.classes)
+        else f"A mean that follows from no class is told {steps}, and of fewer than {APART} "
+        f"people not at all. "
     )
     return (
         f"Counts are told in tens, rounded down: 20 is 20 to 29, and under {BASE} is 0 to "
@@ -389,7 +397,9 @@ def numbers_of(
                 "per_person": m.per_person,
                 "words": words if m.words else "",
             }
-    of, own = result.asked_of, telling.custodian
+    of, own, said = result.asked_of, telling.custodian, result.remarks_told()
+    drawn = {name: off for name, off in result._off_told(exactly=own).items()
+             if found.get(name, {}).get("at_least") is not None}  # fmt: skip
     asked, made = result.asked, result.made_from
     more = result._on()
     if asked is not None and asked != str(result.question):
@@ -406,7 +416,8 @@ def numbers_of(
         "custodians_own_copy": own,
         "table": of.fingerprint if own and of is not None else None,
         "measures": found,
-        "remarks": [r for r in map(telling.noted, result.remarks()) if r],
+        **({"drawn": drawn} if drawn else {}),
+        "remarks": [r for r in map(telling.noted, result.remarks() if own else said) if r],
         "provenance": made_from(result, telling),
         "not_looked_at": not_looked_at(result, telling),
         **({} if own else {"not_promised": ONE_TABLE}),

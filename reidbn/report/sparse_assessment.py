@@ -11,8 +11,15 @@ from typing import Any
 from reidbn.above import is_above
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.linkage.model_truth import measure_of
-from reidbn.attacks.linkage.plausible import FITS_NOBODY, WHAT, if_plausible
+from reidbn.attacks.linkage.plausible import (
+    FITS_NOBODY,
+    WHAT,
+    WRONG_PERSON,
+    if_plausible,
+    may_be_wrong,
+)
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.drawn import is_undecided, remedy
 from reidbn.errors import UsageError
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
@@ -103,11 +110,37 @@ def _verdict(
     if limit is None:
         return told, PLAIN
     above = int(is_above(result.risk(limit.measure), limit.value).sum())
+    open_ = _undecided(result, limit, above)
+    kept = "not kept" if above else "kept" if not open_ else "not broken by what was found"
+    if above and open_:
+        kept = "broken by what was found"
     told.append(
         f"A risk ({limit.measure.replace('_', ' ')}) above {limit.value:g} have "
-        f"{telling.of(above, len(result))}: the limit is {'kept' if not above else 'not kept'}."
+        f"{telling.of(above, len(result))}: the limit is {kept}."
     )
-    return told, UNSAFE if above else SAFE
+    return [*told, *open_], UNSAFE if above else PLAIN if open_ else SAFE
+
+
+def _undecided(result: Assessment, limit: RiskLimit, above: int) -> list[str]:
+    """Why it is not decided whether a limit is kept, above which so many came out."""
+    found = []
+    if result.is_part and not above:
+        found.append(
+            "Not everybody was asked about: of the others nothing is known, so that whether the "
+            "limit is kept is not decided. Leave individuals= out."
+        )
+    if is_undecided(result, limit.measure, limit.value):
+        side = "nobody's may be" if above else "somebody's may be"
+        found.append(
+            f"The numbers are drawn, and {side} above the limit: whether it is kept is "
+            f"not decided. To decide it, {remedy(result, limit.measure)}."
+        )
+    if limit.measure == WRONG_PERSON and may_be_wrong(result) and not above:
+        found.append(
+            "Strangers are named oftener where wrong facts are somebody else's values: of such "
+            "facts it is not decided whether the limit is kept."
+        )
+    return found
 
 
 def _wrong_facts(result: Assessment, telling: Telling) -> list[Section]:

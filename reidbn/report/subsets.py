@@ -134,7 +134,7 @@ def suda_sections(result: Suda, telling: Telling) -> list[Section]:
                       telling)  # fmt: skip
     has = [len(np.unique(result.owners[(result.masks >> j) & 1 == 1]))
            for j in range(len(result.columns))]  # fmt: skip
-    order = sorted(range(len(has)), key=lambda j: -has[j])
+    order = sorted(range(len(has)), key=lambda j: telling.rank(has[j]))
     rows = [
         [result.columns[j], telling.at_least(has[j]), telling.share_at_least(has[j], n)]
         + ([f"{list(result.column_contributions().values())[j]:.4g}"] if telling.custodian else [])

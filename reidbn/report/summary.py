@@ -14,7 +14,6 @@ from reidbn.attacks.routes.register import assumed
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.crosscheck import TOLERANCE, CrossCheck
-from reidbn.microdata.direct import named_direct
 from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, PART, STEP, told_number
 from reidbn.report.assessment_sure import fit_status, how_sure_of
@@ -121,22 +120,17 @@ class Summary:
         said = self.failure or self.judged.sentence(telling)
         if not self.only or self.told_passes(telling) is False:
             return said
-        unseen, used = self._beside
-        gone = sorted(unseen, key=named_direct, reverse=True)
+        others = self.result.inputs.people.others
+        gone = others.unseen
         more = f" and {len(gone) - FEW_NAMED} more" if len(gone) > FEW_NAMED else ""
         looked = [f"nobody looked at {', '.join(gone[:FEW_NAMED])}{more}"] if gone else []
-        beside = "; ".join([*looked, *(f"{name} was used {why} alone" for name, why in used)])
+        beside = "; ".join(
+            [*looked, *(f"{name} was used {why} alone" for name, why in others.used)]
+        )
         return (
             f"{said} This holds for {self.only}: {beside}, and no verdict is made on a file that "
             "has them, too."
         )
-
-    @property
-    def _beside(self) -> tuple[list[str], tuple[tuple[str, str], ...]]:
-        """The source's columns that nobody looked at; those read for something else, for what."""
-        people = self.result.inputs.people
-        used = {name for name, _ in people.used}
-        return [name for name in people.beside if name not in used], people.used
 
     def told_other(self, telling: Telling) -> str:
         """What the rule that is not used says."""
@@ -149,7 +143,7 @@ class Summary:
     def only(self) -> str:
         """Which table alone a verdict is on, where its source has columns nobody looked at."""
         people = self.result.inputs.people
-        if not people.beside:
+        if not people.others.names:
             return ""
         named = people.columns
         what = ", ".join(named) if len(named) <= FEW_NAMED else f"{len(named)} columns looked at"
@@ -252,22 +246,24 @@ class Summary:
     def _attributes(self, telling: Telling) -> list[dict[str, Any]]:
         """What each adds; outwards at most, since parts of a whole told finer tell more of it."""
         found: list[dict[str, Any]] = []
-        for label, values in () if telling.kept_back else self.contributions:
+        for label, values in () if telling.kept_back else self.contributions(telling):
             most = telling.rough(values)
             value = most if telling.custodian else None
             adds = told_number(value, (value, most), ADDED)
             found.append({"group": label, **adds, "method": self.drivers.method})
         return found
 
-    @cached_property
-    def contributions(self) -> list[tuple[str, Any]]:
-        """What each group adds to the risk of every person, the largest mean first."""
+    def contributions(self, telling: Telling) -> list[tuple[str, Any]]:
+        """What each group adds to everybody's risk, the largest mean first as it is told.
+
+        Those told alike stand in the order of the attack: any other would tell which adds more.
+        """
         if self.untold or not self.result.attack.groups:
             return []
         found = self.drivers
         each = found.by_subject[self.result.subject_table.of_person]
-        order = sorted(range(len(found.labels)), key=lambda j: -float(found.mean[j]))
-        return [(found.labels[j], each[:, j]) for j in order]
+        parts = [(label, each[:, j]) for j, label in enumerate(found.labels)]
+        return sorted(parts, key=lambda part: -(telling.rough(part[1]) or 0.0))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -349,9 +345,7 @@ class Summary:
             lines += ["", f"  Assumptions ({len(self.assumptions)}): {shown}"]
         lines += [f"  Note: {note}" for note in self.notes]
         checked = ("  " + line for line in str(self.result.crosscheck).splitlines())
-        beside, used = self._beside
-        unseen = [f"  Columns that were not looked at: {', '.join(beside)}."] if beside else []
-        unseen += [f"  {name} was used {why} alone." for name, why in used]
+        unseen = (f"  {said}" for said in self.result.inputs.people.others.in_words)
         return "\n".join([*lines, "", *checked, "", f"  {OWN_COPY}", *unseen])
 
     def _driver_lines(self) -> list[str]:

@@ -9,15 +9,17 @@ C(t) people above a level t, the mean lies between
     sum over levels of (t_next - t) C_low(t_next) / n_high  and  ... C_high(t) / n_low        (1)
 
 which ten people at the highest level set apart, at least; both ends are told in steps of ten
-people, 10 / n, the first rounded down and the second up.  Fewer than 100 people have no mean.  Of
-risks that follow from no class the mean is told in steps of a hundred people, by the sum alone, and
-how many are above a level as far as the classes say it: between those who are where each risk is
-the least that its class leaves, and those who are where it is the most.  Of a maximum a level is
+people, 10 / n, the first rounded down and the second up.  Fewer than 100 people have no mean.  The
+mean of what follows from no class is told in steps of a hundred people, by the sum alone.  Of risks
+that follow from none it is told how many are above a level as far as the classes say it: between
+those who are where each risk is the least that its class leaves, and those who are where it is the
+most.  Of a maximum a level is
 told that fewer than ten people exceed; that nobody exceeds a limit is said by the verdict alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, floor, log2, log10
 from typing import TYPE_CHECKING, Any
@@ -34,6 +36,7 @@ from reidbn.release.counts import (
     Tens,
     down,
     mean_in_steps,
+    mean_of_counts,
     outwards,
     three_digits,
     told,
@@ -112,13 +115,18 @@ class Telling(Counting):
 
     # -- means, quantiles and maxima ---------------------------------------------------------
 
-    def mean_ends(self, values: Array, *, rest: bool = False) -> tuple[float, float] | None:
+    def mean_ends(
+        self, values: Array, *, rest: bool = False, up_to: Sequence[float] = ()
+    ) -> tuple[float, float] | None:
         """Between what numbers the mean lies; None where none is told.
 
-        rest: of chances that are better the higher, by what is missing to one.
+        rest: of chances that are better the higher, by what is missing to one; up_to: levels up to
+        which people are counted on the page, which then tells all that the mean does.
         """
         if self.custodian:
             return (float(values.mean()),) * 2
+        if up_to:
+            return mean_of_counts(values, up_to)
         if rest:
             missing = self.mean_ends(1 - values)
             return missing and outwards(1 - missing[1], 1 - missing[0])
@@ -126,7 +134,7 @@ class Telling(Counting):
         if len(values) < FEWEST or least < -1 or most > 1:
             return None
         ladder = self.ladder(values)
-        if ladder.is_kept_back:
+        if isinstance(ladder, Above) and (ladder.is_kept_back or not ladder.is_by_class):
             return mean_in_steps(values)
         low, high = ladder.mean()
         step = BASE / down(len(values))
@@ -136,20 +144,24 @@ class Telling(Counting):
             *(ends if steps is None else (max(ends[0], steps[0]), min(ends[1], steps[1])))
         )
 
-    def mean_in_words(self, values: Array, *, rest: bool = False) -> str:
+    def mean_in_words(
+        self, values: Array, *, rest: bool = False, up_to: Sequence[float] = ()
+    ) -> str:
         """The mean beside its everyday form; outwards between what numbers it lies."""
         if self.custodian:
             return one_in(float(values.mean()))
-        ends = self.mean_ends(values, rest=rest)
+        ends = self.mean_ends(values, rest=rest, up_to=up_to)
         if ends is None:
             return NOT_TOLD
         return (about if self.kept_back else _between)(*ends)
 
-    def mean_in_short(self, values: Array, *, rest: bool = False) -> str:
+    def mean_in_short(
+        self, values: Array, *, rest: bool = False, up_to: Sequence[float] = ()
+    ) -> str:
         """The mean as a number alone."""
         if self.custodian:
             return tiny(float(values.mean()), ".3g")
-        return self.mean_in_words(values, rest=rest)
+        return self.mean_in_words(values, rest=rest, up_to=up_to)
 
     def roughly(self, values: Array) -> str:
         """The mean of a part of the people, or of a part of each risk; outwards a level above it.
@@ -300,7 +312,7 @@ class Telling(Counting):
         if m.told not in ("mean", "rest"):
             return None
         if m.unit != SHARE:
-            return self.mean_ends(each, rest=m.told == "rest")
+            return self.mean_ends(each, rest=m.told == "rest", up_to=m.up_to)
         ends = self._share_ends(self._have(m.value or 0.0, len(each)), len(each))
         return ends and outwards(*ends)
 

@@ -29,7 +29,7 @@ from reidbn.above import is_above, refuse_no_limit
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.inference.cut import SHOWN
-from reidbn.inference.worst import OF_TIED, worst_answers
+from reidbn.inference.worst import OF_ONE, OF_TIED, worst_answers
 from reidbn.microdata.table import People
 from reidbn.release.counts import Tens, down
 from reidbn.release.proof import mean_keeps
@@ -465,11 +465,9 @@ def cut_off(result: Assessment, measure: str = OVERALL) -> float:
 def worst_risk(result: Assessment, measure: str = OVERALL) -> tuple[Array, str]:
     """Everybody's risk as a verdict takes it, of tied policies the highest; and what to say."""
     risk = result.risk(measure)
-    if not result.attack.decisions or measure not in result.questions:
-        return risk, ""
-    case = result.whatif_case(measure)
-    worst = worst_answers(case)
-    return (risk, "") if worst is None else (case.each(worst)[:, 0], OF_TIED)
+    if measure in result.untried:
+        worst_answers(result.whatif_case(measure))  # refuses
+    return risk, OF_TIED if measure in result.taken else ""
 
 
 def risk_told(result: Assessment, measure: str = OVERALL) -> tuple[Array, str]:
@@ -477,7 +475,7 @@ def risk_told(result: Assessment, measure: str = OVERALL) -> tuple[Array, str]:
     try:
         risk, tied = worst_risk(result, measure)
     except (UsageError, TooLarge):  # of a measure that no verdict is about
-        said = f"{measure} is told of one {OF_TIED}, and may be higher under another"
+        said = f"{measure} is {OF_ONE}"
         return result.risk(measure), said
     return risk, f"what is told of risks is the highest {OF_TIED}" if tied else ""
 
@@ -497,7 +495,7 @@ def judge(result: Assessment, rule: Rule) -> Judged:
         risk = np.minimum(risk + cut, 1.0)
         most = f"with what is cut off of the states (at most {cut:.2g})"
         posed = f"{posed}, {most}" if posed else most
-    if tied:
+    if tied not in posed:
         posed = f"{posed}, {tied}" if posed else tied
     return Judged(rule, written_alike(result.inputs.people), risk, posed)
 

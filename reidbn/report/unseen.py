@@ -17,7 +17,7 @@ from reidbn.attack.threats import FRAMEWORKS
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.register import register
-from reidbn.microdata.direct import named_direct
+from reidbn.microdata.others import Others
 from reidbn.microdata.table import People
 from reidbn.population.fitting import MODELS
 from reidbn.report.telling import Telling
@@ -157,23 +157,26 @@ def _of_no_model(result: Result) -> Iterator[str]:
 
 def _of_the_table(result: Result, telling: Telling, limited: Sequence[str]) -> Iterator[str]:
     """Columns in no group, and people left out."""
-    table = result.table
-    if not isinstance(table, People):
-        return
-    used = {*_used(result), *limited}
-    unused = [name for name in table.quasi_identifiers if name not in used]
-    secret = [name for name in table.sensitive if name not in used]
-    if unused:
-        yield f"columns that the attacker is taken not to know: {', '.join(unused)}"
-    if secret:
-        yield f"secret columns, of which nothing is said here: {', '.join(secret)}"
-    if table.beside:
+    table, whole = result.table, result.asked_of
+    if isinstance(table, People):
+        used = {*_used(result), *limited}
+        unused = [name for name in table.quasi_identifiers if name not in used]
+        secret = [name for name in table.sensitive if name not in used]
+        if unused:
+            yield f"columns that the attacker is taken not to know: {', '.join(unused)}"
+        if secret:
+            yield f"secret columns, of which nothing is said here: {', '.join(secret)}"
+    others = Others() if whole is None else whole.others
+    if others.names:
         yield (
             f"other columns of the source, and whoever knows what stands there of somebody is in "
-            f"no number here: {', '.join(table.beside)}"
+            f"no number here: {', '.join(others.names)}"
         )
-        if named := [name for name in table.beside if named_direct(name)]:
-            yield f"these of them point at a person by their names: {', '.join(named)}"
+    if others.pointing:
+        named = [f"{name} ({why})" for name, why in others.pointing]
+        yield f"these of them point at a person: {', '.join(named)}"
+    if not isinstance(table, People):
+        return
     if table.dropped and telling.count(table.dropped) is not None:
         yield "people with missing cells, who were left out when the table was read"
     gone = 0 if table.before is None else len(table.before) - len(table)

@@ -32,7 +32,7 @@ from reidbn.report.style import (
     threshold_line,
     titled,
 )  # fmt: skip
-from reidbn.whatif.learn import Learned
+from reidbn.whatif.learned import Learned
 from reidbn.whatif.sobol import Sobol
 from reidbn.whatif.tornado import Bar, Tornado
 from reidbn.whatif.uncertainty import Uncertainty

@@ -8,6 +8,7 @@ The picture of class sizes: how many people share their row with how many.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,13 +29,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+def outward(low: float, high: float) -> tuple[float, float]:
+    """Two ends in two digits, between which everything lies that lay between them.
+
+    >>> outward(0.0366, 0.167), outward(0.29, 0.65)
+    ((0.036, 0.17), (0.29, 0.65))
+    """
+    down, up = (Context(prec=2, rounding=how) for how in (ROUND_FLOOR, ROUND_CEILING))
+    return float(down.create_decimal(repr(float(low)))), float(up.create_decimal(repr(float(high))))
+
+
 def about(low: float, high: float) -> str:
     """Two ends far apart, to two digits; the exact ends stand in the JSON.
 
     >>> about(0.0998, 0.15), about(0.0, 0.05)
-    ('about 0.1 to 0.15', 'at most 0.05')
+    ('about 0.099 to 0.15', 'at most 0.05')
     """
-    return f"about {low:.2g} to {high:.2g}" if low else f"at most {high:g}"
+    down, up = outward(low, high)
+    return f"about {down:g} to {up:g}" if low else f"at most {high:g}"
 
 
 def one_in(p: float) -> str:
@@ -159,18 +171,30 @@ def remarks(answer: Answer | Expectation) -> list[str]:
     if answer.tied:
         is_highest, most = False, ""
         if answer.worst is not None:
-            is_highest = not is_above(answer.worst, answer.probability).any()
+            told = answer.value if isinstance(answer, Expectation) else answer.probability
+            is_highest = not is_above(answer.worst, told).any()
             most = "" if is_highest else f"; the highest is {answer.worst.max():.6g}"
         out.append(f"{tied_in_words(answer.tied, is_highest=is_highest)}{most}")
     if answer.interval:
         low, high = answer.interval
         out.append(f"Sampled with {answer.draws:,} rows; 95 % interval {low:.4g} to {high:.4g}")
-    if isinstance(answer, Answer) and answer.by_counts:
-        low, high = answer.by_counts
-        out.append(f"By what was counted: 95 % interval {low:.4g} to {high:.4g}")
+    if isinstance(answer, Answer):
+        out += _by_counts(answer)
     cut = {name: share for name, share in answer.cut.items() if share >= SHOWN}
     out += [f"Cut off: {text}" for text in in_words(answer.attack, cut)]
     return [*out, _assumed(answer, used_assumptions(answer))]
+
+
+def _by_counts(answer: Answer) -> list[str]:
+    """The interval by what was counted, and of what it is; or why there is none."""
+    share, given = answer.by_counts_share, " and ".join(answer.query.known)
+    only = f"{given} can be at {per_cent(share)} of what the counts leave open"
+    if answer.by_counts is None:
+        return [] if share == 1 else [f"By what was counted: no 95 % interval, since {only}"]
+    low, high = answer.by_counts
+    of = "" if answer.worst is None else " of the highest answer"
+    where = "" if share == 1 else f", of that alone: {only}"
+    return [f"By what was counted: 95 % interval{of} {low:.4g} to {high:.4g}{where}"]
 
 
 def _assumed(answer: Answer | Expectation, names: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ its extremes lie on the contour.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -103,6 +104,18 @@ def intervals(
     return low, high
 
 
+@cache
+def most_off(trials: int) -> float:
+    """How far from its share of so many trials a probability may lie at 95 %, whatever it is.
+
+    >>> round(most_off(200), 4), round(most_off(1_000), 4)
+    (0.0714, 0.0315)
+    """
+    hits = np.arange(trials + 1)
+    low, high = intervals(hits, trials)
+    return float(np.maximum(hits / trials - low, high - hits / trials).max())
+
+
 def clustered_interval(
     hits: NDArray[Any], trials: NDArray[Any], *, level: float = 0.95
 ) -> tuple[float, float]:
@@ -133,6 +146,15 @@ def clustered_interval(
     x = share * n
     low = 0.0 if share == 0 else float(betaincinv(x, n - x + 1, tail))
     return low, 1.0 if share == 1 else float(betaincinv(x + 1, n - x, 1 - tail))
+
+
+def mean_off(off: NDArray[Any]) -> NDArray[np.float64]:
+    """How far off a mean may be, where each number is drawn apart and may be so far off.
+
+    >>> float(mean_off(np.array([0.03, 0.04])))
+    0.025
+    """
+    return np.asarray(np.sqrt((off**2).sum(axis=0)) / max(len(off), 1))
 
 
 def mean_of_shares_interval(

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -44,6 +45,8 @@ NODES = 16  # on each piece ...
 CLOSE = 1e-13  # ... that is halved until its share of the law is told to this ...
 HALVED = 10  # ... or so often
 MOST_PIECED = 1 << 14  # parts: more are so narrow that pieces of them would be too many
+THIN = 0.01  # log odds: parts as narrow need half the points for their 16 digits
+STRETCHES = 256  # of log odds, on each of which few points stand for all
 BLOCK = 16  # points at once, for which narrow parts are left out ...
 NARROW, FAR = 200, 20.0  # ... whose shapes are larger and which lie so many sds away
 
@@ -87,9 +90,23 @@ class BetaMixture:
 
     def _below(self, points: Array) -> Array:
         """Added up over the parts, which takes long where both are many."""
-        from scipy.special import betainc
+        from scipy.special import betainc, logit
 
-        return np.array([self.weights @ betainc(self.a, self.b, one) for one in points])
+        low, high = self._ends
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds, found = np.asarray(logit(points)), np.empty(len(points))
+        for i, (t, one) in enumerate(zip(odds, points, strict=True)):
+            near = (low <= t) & (high >= t) | np.isinf(t)
+            shares = self.weights[near] @ betainc(self.a[near], self.b[near], one)
+            found[i] = shares + self.weights[(high < t) & ~near].sum()
+        return found
+
+    @cached_property
+    def _ends(self) -> tuple[Array, Array]:
+        """The log odds between which a part lies; all there are, where it is not narrow."""
+        middles, widths = np.log(self.a) - np.log(self.b), np.sqrt(1 / self.a + 1 / self.b)
+        reach = np.where(np.minimum(self.a, self.b) > NARROW, FAR * widths, np.inf)
+        return middles - reach, middles + reach
 
     @cached_property
     def _pieces(self) -> Pieces:
@@ -116,12 +133,11 @@ class BetaMixture:
         small, large = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
         scale = gammaln(small) - log_ratio(large, small)  # betaln is 1e-8 off at (31, 1e7)
         known = np.stack([-self.a, -self.b, np.log(self.weights) - scale], axis=1)
-        middles, widths = np.log(self.a) - np.log(self.b), np.sqrt(1 / self.a + 1 / self.b)
-        reach = np.where(np.minimum(self.a, self.b) > NARROW, FAR * widths, np.inf)
+        low, high = self._ends
         found, order = np.empty(len(odds)), np.argsort(odds)
         for here in np.array_split(order, max(1, -(-len(order) // BLOCK))):
             at = odds[here]
-            near = (middles - reach <= at[-1]) & (middles + reach >= at[0]) if len(at) else []
+            near = (low <= at[-1]) & (high >= at[0]) if len(at) else []
             some = known[near] if np.any(near) else known
             logs = some @ np.stack([np.logaddexp(0, -at), np.logaddexp(0, at), np.ones_like(at)])
             top = logs.max(axis=0)
@@ -133,7 +149,14 @@ class BetaMixture:
         """Points and weights that integrate smooth functions over the law."""
         if self._is_pieced:
             return self._pieces.points
-        return gauss_beta(self.a, self.b, 4 * INNER if len(self.a) == 1 else INNER, self.weights)
+        if len(self.a) == 1:
+            return gauss_beta(self.a, self.b, 4 * INNER, self.weights)
+        narrow = np.sqrt(1 / self.a + 1 / self.b) < THIN
+        x, weights = (np.concatenate(some) for some in zip(*(
+            gauss_beta(self.a[here], self.b[here], count, self.weights[here])
+            for here, count in ((narrow, INNER // 2), (~narrow, INNER)) if here.any()
+        ), strict=True))  # fmt: skip
+        return _fewer(x, weights)
 
 
 @dataclass(frozen=True)
@@ -203,6 +226,42 @@ class Pieces:
 @cache
 def _nodes() -> tuple[Array, Array]:
     return np.polynomial.legendre.leggauss(NODES)
+
+
+def _fewer(x: Array, weights: Array) -> tuple[Array, Array]:
+    """Few points that integrate on each short stretch what so many do: exact to degree 2 NODES - 1,
+    by the Jacobi matrix of what stands there [GolubWelsch69].
+    """
+    from scipy.linalg import eigh_tridiagonal
+    from scipy.special import logit
+
+    order = np.argsort(x)
+    x, weights = x[order], weights[order]
+    t = np.clip(logit(x), *ENDS)
+    place = np.floor((t - t[0]) / (t[-1] - t[0]) * STRETCHES)
+    edges = [0, *(np.flatnonzero(np.diff(place)) + 1).tolist(), len(x)]
+    found = []
+    for start, stop in pairwise(edges):
+        at, w = x[start:stop], weights[start:stop]
+        whole, low, width = w.sum(), at[0], at[-1] - at[0]
+        if len(at) > NODES and whole > 0 and width > 0:
+            u, vectors = eigh_tridiagonal(*jacobi(2 * (at - low) / width - 1, w / whole, NODES))
+            at, w = low + width * (1 + u) / 2, whole * vectors[0] ** 2
+        found.append((at, w))
+    return np.concatenate([at for at, _ in found]), np.concatenate([w for _, w in found])
+
+
+def jacobi(t: Array, weights: Array, count: int) -> tuple[Array, Array]:
+    """Recurrence coefficients of the polynomials that are orthogonal under weighted points."""
+    diagonal, beside = np.empty(count), np.empty(count - 1)
+    before, now = np.zeros_like(t), np.ones_like(t)
+    for k in range(count):
+        diagonal[k] = np.sum(weights * t * now**2)
+        if k + 1 < count:
+            ahead = (t - diagonal[k]) * now - (beside[k - 1] * before if k else 0.0)
+            beside[k] = np.sqrt(np.sum(weights * ahead**2))
+            before, now = now, ahead / beside[k]
+    return diagonal, beside
 
 
 def _density(log_density: Callable[[Array], Array], ends: Array) -> Array:

@@ -7,7 +7,8 @@ __getattr__ = face(
     {
         "compare": "Comparison compare",
         "decide": "Decision decide",
-        "learn": "Learned learn",
+        "learn": "learn",
+        "learned": "Learned",
         "expected": "expect",
         "slopes": "derivative derivatives",
         "sobol": "Sobol sobol",

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import Scenario
+from reidbn.attacks.routes.assessment import OVERALL, Assessment
+from reidbn.attacks.routes.drawn import say as say_drawn
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked, make_case
 from reidbn.inference.query import Scale
@@ -80,10 +82,13 @@ def _case(
             f"give an attack, the name of a model, or an assessment"
         )
     case: Asked = what if isinstance(what, Asked) else what.whatif_case()
+    if isinstance(what, Assessment):
+        say_drawn(what)
     case = replace(case, beyond_range=case.beyond_range or beyond_range)
     if subject is not None:
         raise UsageError("this result brings its own subjects: leave subject= out")
-    if target is not None:
+    own = isinstance(what, Assessment) and target == OVERALL  # as the summary calls its question
+    if target is not None and not (own and OVERALL not in case.attack.all_nodes):
         other = make_case(case.attack, target, given=case.laid, do=case.query.do,
                           beyond_range=case.beyond_range, set=case.settings)  # fmt: skip
         case = replace(case, attack=other.attack, query=other.query)  # its people and settings

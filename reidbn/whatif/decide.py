@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
-from reidbn.aside import asides
+from reidbn.aside import aside, asides
 from reidbn.attack.attack import Attack
+from reidbn.attack.events import as_written
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.routes.assessment import Assessment
@@ -33,13 +33,14 @@ from reidbn.inference.deciding import Choice, Solved, chance_seen
 from reidbn.inference.exact import Plan
 from reidbn.inference.lowering import STEPS, Lowering, subject_values
 from reidbn.inference.network import Network
-from reidbn.inference.policies import OF_TIED, as_rules, with_policy
+from reidbn.inference.policies import OF_TIED, Rules, as_rules, with_policy
 from reidbn.inference.ties import tied_in
-from reidbn.inference.together import order_of
-from reidbn.inference.worst import tied_in_words
+from reidbn.inference.together import ROUNDING, order_of
+from reidbn.inference.worst import TIED, Tied, of_tied, tied_in_words
 from reidbn.late import late
 from reidbn.progress import progress
 from reidbn.whatif.cases import BringsCase, Target, case_of, change, row_by_row
+from reidbn.whatif.done import left_out, policy_table
 from reidbn.written import is_number
 
 if TYPE_CHECKING:
@@ -54,9 +55,14 @@ _HOW = {
     "one decision sees another has forgotten, and its risk may be higher. Let later decisions see "
     "what earlier ones saw",
 }
+_SOFT = "options are taken by exp(worth / temperature), and another policy may be worth more"
 _TIED = (
     "Where options or policies are worth the same, the attacker attacks: of those that are tied it "
     "is the one with the highest P(attack), and the risk of another may be another."
+)
+_TIED_CONTROLS = (
+    f"{TIED}policies are worth the same to the attacker; risk is that of the one he takes, "
+    "worst_tied the highest of them, and reduction and per_cost are of the highest before and after"
 )
 
 
@@ -70,7 +76,10 @@ class Decision:
     other question is answered under it."""
     choices: Mapping[str, Choice] = field(repr=False)
     seen: Mapping[str, Array] = field(repr=False)
-    """P(what is seen before each decision), other decisions left open where they are later."""
+    """P(what is seen before each decision), those decided for themselves left open: where it is 0
+    no policy of his brings it about."""
+    happens: Mapping[str, Array] = field(repr=False)
+    """P(what is seen before each decision) under this policy."""
     values: Array = field(repr=False)
     """What the attacker expects of each subject."""
     attacking: Array = field(repr=False)
@@ -102,6 +111,20 @@ class Decision:
         """P(what is asked for) under this policy; of people, their mean."""
         return self._mean(self.risks)
 
+    @cached_property
+    def _ties(self) -> Tied:
+        return of_tied(self.case, taken=self.risks[:, None]) if self.method == EXACT else Tied()
+
+    @property
+    def worst(self) -> Array | None:
+        """Of policies that are worth the same the highest risk of each subject; None: no higher."""
+        return None if self._ties.highest is None else self._ties.highest[:, 0]
+
+    @property
+    def highest(self) -> float:
+        """The risk under the worst of the policies that are worth the same to the attacker."""
+        return self.risk if self.worst is None else self._mean(self.worst)
+
     def __float__(self) -> float:
         return self.risk
 
@@ -125,7 +148,8 @@ class Decision:
     @cached_property
     def attack(self) -> Attack:
         """The attack with this policy written in, which holds whatever is changed afterwards."""
-        attack = self.case.attack.with_values(self.case.settings, beyond_range=True)
+        attack = as_written(self.case.attack)
+        attack = attack.with_values(self.case.settings, beyond_range=True)
         settled = with_policy(attack, self)
         tied = [n for n, c in self.choices.items() if (c.tied & (self.seen[n] > 0)).any()]
         nodes = [settled.nodes[n] for n in tied]
@@ -136,29 +160,34 @@ class Decision:
     def rules(self) -> tuple[str, ...]:
         """The policy as rules that `policy=`, attack.with_policy and --policy read again.
 
-        Of each decision the first that fits counts; what is never seen is in them, too.
+        Of each decision the first that fits counts; those of what never happens are in it, too.
         """
-        several = [name for name, table in self.tables.items() if len(table) > 1]
-        if several:
+        return tuple(rule for name in self.choices for rule in self._rules(name).every)
+
+    @property
+    def never(self) -> tuple[str, ...]:
+        """Those of the rules that are of what never happens: what he would do, if it did."""
+        return tuple(rule for name in self.choices for rule in self._rules(name).never)
+
+    def _rules(self, name: str) -> Rules:
+        table, attack = self.tables[name], self.case.attack
+        if len(table) > 1:
             raise UsageError(
-                f"what {several[0]} is differs between people; decide for one of them "
-                f"(subject={{...}})"
+                f"what {name} is differs between people; decide for one of them (subject={{...}})"
             )
-        attack = self.case.attack
         sizes = {n: self.case.base(n) for n in attack.structural}
-        return tuple(
-            rule for name, table in self.tables.items()
-            for rule in as_rules(attack, name, table[0],
-                                 {p: attack.variable(p, sizes).states
-                                  for p in attack.decisions[name].parents})
-        )  # fmt: skip
+        parents = attack.decisions[name].parents
+        states = {p: attack.variable(p, sizes).states for p in parents}
+        happens = np.broadcast_to(self.happens[name].max(axis=(0, 1)) > 0, table.shape[1:-1])
+        return as_rules(attack, name, table[0], states, happens)
 
     @cached_property
     def people(self) -> pd.DataFrame:
         """One row per person, in record order.  Restricted: for the custodian alone."""
         import pandas as pd
 
-        columns = {"attacks": self.attacking, "risk": self.risks, "value": self.values}
+        worst = {} if self.worst is None else {"worst_tied": self.worst}
+        columns = {"attacks": self.attacking, "risk": self.risks, **worst, "value": self.values}
         return pd.DataFrame(row_by_row(self.case, **columns)).set_index("subject")
 
     # -- the policy ------------------------------------------------------------------------
@@ -170,78 +199,9 @@ class Decision:
         `takes` is the option with the highest chance `p`, `happens` how likely this is what is
         seen, `worth` what the option is worth then, `ahead` how much more than the next best;
         `tied` says that another option is worth the same, or is taken in another policy that is, of
-        those who decide together.  What is never seen is left out.
+        those who decide together.  What never happens is left out, and counted in `notes`.
         """
-        import pandas as pd
-
-        members = self._classes()
-        rows = [
-            (
-                {"class": c + 1, "people": int(self._people_of(who))}
-                if self.case.subjects > 1
-                else {}
-            )
-            | row
-            for c, who in enumerate(members)
-            for name in self.choices
-            for row in self._rows(name, who)
-        ]
-        return pd.DataFrame(rows)
-
-    def _people_of(self, subjects: NDArray[np.intp]) -> float:
-        weights = self.case.weights
-        return len(subjects) if weights is None else float(weights[subjects].sum())
-
-    def _classes(self) -> list[NDArray[np.intp]]:
-        """Subjects of whom the same is done for all that is ever seen; the largest class first."""
-        parts = [
-            np.where(self.seen[name] > 0, c.policy.argmax(axis=-1), -1)[:, 0]
-            for name, c in self.choices.items()
-        ]
-        parts = [p.reshape(len(p), -1) for p in parts]
-        wide = [np.broadcast_to(p, (self.case.subjects, p.shape[1])) for p in parts]
-        _, of = np.unique(np.concatenate(wide, axis=1), axis=0, return_inverse=True)
-        of = of.reshape(-1)
-        found = [np.flatnonzero(of == c) for c in range(int(of.max()) + 1)]
-        return sorted(found, key=lambda who: -self._people_of(who))
-
-    def _rows(self, name: str, who: NDArray[np.intp]) -> list[dict[str, Any]]:
-        choice, node = self.choices[name], self.case.attack.decisions[name]
-        several = {"decision": name} if len(self.choices) > 1 else {}
-
-        def mean(values: Array) -> Array:
-            rows = values[who, 0] if len(values) > 1 else values[:, 0]
-            weights = self.case.weights
-            own = None if weights is None or len(values) == 1 else weights[who]
-            return np.asarray(np.average(rows, axis=0, weights=own))
-
-        policy, worth, reached = mean(choice.policy), mean(choice.worth), mean(self.seen[name])
-        tied = mean(choice.tied.astype(float))
-        found = []
-        for at in np.ndindex(*reached.shape):
-            if reached[at] <= 0:
-                continue
-            best = int(policy[at].argmax())
-            others = np.delete(worth[at], best)
-            found.append({
-                **several,
-                **{p: self._seen(p, i) for p, i in zip(node.parents, at, strict=True)},
-                "takes": node.states[best],
-                "p": float(policy[at][best]),
-                "happens": float(reached[at]),
-                "worth": float(worth[at][best]),
-                "ahead": float(worth[at][best] - others.max()),
-                "tied": bool(tied[at] > 0),
-            })  # fmt: skip
-        return found
-
-    def _seen(self, name: str, place: int) -> str:
-        attack = self.case.attack
-        if name in attack.groups:
-            known = [m for j, m in enumerate(attack.groups[name].members) if place >> j & 1]
-            return ", ".join(known) or "nothing"
-        sizes = {n: self.case.base(n) for n in attack.structural}
-        return attack.variable(name, sizes).states[place]
+        return policy_table(self.case, self.choices, self.happens)
 
     # -- what to know, and what to do about it -----------------------------------------------
 
@@ -260,15 +220,16 @@ class Decision:
                 f"it would be worth to see more cannot be told. Let later decisions see what "
                 f"earlier ones saw"
             )
-        rows = []
+        hair, rows = ROUNDING * max(np.abs(c.worth).max() for c in self.choices.values()), []
         for name in self._to_be_seen() if nodes is None else nodes:
             knowing = _seeing(self.case.attack, name)
             try:
                 then = decided(replace(self.case, attack=knowing), may_be_local=False)
             except UsageError as problem:
                 raise UsageError(f"with {name} seen: {problem}") from None
-            rows.append({"node": name, "gain": then.value - self.value, "attacks": then.attacks,
-                         "risk": then.risk})  # fmt: skip
+            gain = then.value - self.value
+            rows.append({"node": name, "gain": gain if abs(gain) > hair else 0.0,
+                         "attacks": then.attacks, "risk": then.risk})  # fmt: skip
         found = pd.DataFrame(rows, columns=["node", "gain", "attacks", "risk"])
         return found.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
 
@@ -284,6 +245,9 @@ class Decision:
     def controls(self, controls: Mapping[str, Any]) -> pd.DataFrame:
         """Which of the `controls` lowers the risk most per unit of cost, the best first.
 
+        Where policies are worth the same to the attacker, `worst_tied` is the highest risk of them,
+        and what a control does is told of it.
+
         Each is {"set": {...}, "do": {...}, "cost": ...}, or {"scenario": name, "cost": ...}, or
         {"assessment": of another table, "cost": ...}; the attacker knows of what is set.
 
@@ -294,16 +258,25 @@ class Decision:
         """
         import pandas as pd
 
-        rows = []
+        rows, each = [], [self]
         for name, said in controls.items():
             cost, then = self._under(name, said)
-            down = self.risk - then.risk
+            down = self.highest - then.highest
+            each.append(then)
             rows.append({"control": name, "cost": cost, "attacks": then.attacks, "risk": then.risk,
+                         "worst_tied": then.highest,
                          "reduction": down, "per_cost": down / cost, "value": then.value,
                          "method": then.method})  # fmt: skip
         if not rows:
             raise UsageError(f"controls takes at least one, such as {_CONTROL}")
         found = pd.DataFrame(rows)
+        for one in each:
+            if not one._ties.is_known:
+                aside("tied", 2.0, f"{one._ties.in_words}: controls are ranked by one of them")
+        if all(one.worst is None for one in each):
+            found = found.drop(columns="worst_tied")
+        else:
+            aside("tied", 1.0, _TIED_CONTROLS)
         return found.sort_values("per_cost", ascending=False, kind="stable", ignore_index=True)
 
     def _under(self, name: str, said: Any) -> tuple[float, Decision]:
@@ -331,8 +304,14 @@ class Decision:
 
     @property
     def in_words(self) -> str:
-        """How sure it is that this policy is the best."""
-        return f"{self.method}: {_HOW[self.method]}"
+        """How sure it is that this policy is the best; of a softened attacker what it is."""
+        soft = f"{self.method} under his temperature: {_SOFT}"
+        return soft if self.is_soft else f"{self.method}: {_HOW[self.method]}"
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether he is less than rational, and takes options by their chances."""
+        return any(((c.policy > 0) & (c.policy < 1)).any() for c in self.choices.values())
 
     def __repr__(self) -> str:
         of = f" of {self.case.count:,} people" if self.case.count > 1 else ""
@@ -340,13 +319,18 @@ class Decision:
         return (
             f"{self.case.attack.name}{of}: P(attack) = {self.attacks:.4g}{before}, "
             f"{self.case.query.describe()} = {self.risk:.4g}, worth {self.value:.6g} {self.unit} "
-            f"to the attacker ({self.method})"
+            f"to the attacker ({self.method}{' under his temperature' if self.is_soft else ''})"
         )
 
     def __str__(self) -> str:
         lines = [repr(self), self.policy.to_string(index=False), self.in_words.capitalize() + "."]
         if self._is_one:
             lines.append(f"As policy= and --policy read it: {'; '.join(self.rules)}.")
+        if self._is_one and self.never:
+            lines.append(
+                f"Of these, of what never happens (what he would do, if it did): "
+                f"{'; '.join(self.never)}."
+            )
         return "\n".join([*lines, *self._said])
 
     @property
@@ -359,7 +343,9 @@ class Decision:
     @cached_property
     def _said(self) -> tuple[str, ...]:
         """What is said beside it: ties, and what came up on the way."""
-        return (*([_TIED] if self.policy["tied"].any() else []), *self.notes)
+        most = "" if self.worst is None else f" The highest is {self.highest:.6g}."
+        tied = [f"{_TIED}{most}"] if self.policy["tied"].any() else []
+        return (*tied, *left_out(self.choices, self.happens), *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Every number, without people's own."""
@@ -371,11 +357,13 @@ class Decision:
             "people": self.case.count,
             "attacks": self.attacks,
             "risk": self.risk,
+            **({} if self.worst is None else {"worst_of_tied": self.highest}),
             "value": self.value,
             "unit": self.unit,
             "chances": self.chances,
             "policy": self.policy.to_dict("records"),
             **({"rules": list(self.rules)} if self._is_one else {}),
+            **({"rules_never_used": list(self.never)} if self._is_one and self.never else {}),
             **({"notes": self._said} if self._said else {}),
         }
 
@@ -463,6 +451,7 @@ def decided(case: Asked, *, may_be_local: bool = True) -> Decision:
         for name, choice in solved.choices.items():
             network = solved.network if name in together else undecided
             numbers[f"~{name}"] = chance_seen(network, name)
+            numbers[f"^{name}"] = chance_seen(solved.network.do(query.do), name)
             numbers |= {f"policy {name}": choice.policy, f"worth {name}": choice.worth,
                         f"tied {name}": choice.tied.astype(float)}  # fmt: skip
         found.append((solved, numbers))
@@ -484,6 +473,7 @@ def decided(case: Asked, *, may_be_local: bool = True) -> Decision:
         choices={n: Choice(once(f"policy {n}"), once(f"worth {n}"), once(f"tied {n}") > 0)
                  for n in found[0][0].choices},
         seen={n: once(f"~{n}") for n in found[0][0].choices},
+        happens={n: once(f"^{n}") for n in found[0][0].choices},
         values=each("value"),
         attacking=each("attacks"),
         risks=each("risk"),

@@ -32,7 +32,8 @@ def expect(
     attack's own question.  `what` is an attack, a name or file of one, or an assessment: then there
     is one mean per person, or per cell where people are counted as cells, and float() is the mean
     over people.  `engine`, `draws` and `seed` are as in rb.ask, and `asked` is how it is asked:
-    given, do, set, subject and beyond_range.
+    given, do, set, subject and beyond_range.  Of policies that are worth the same to
+    the attacker the highest mean is in `.worst` (`worst_tied` of `.people`).
 
     >>> e = expect("leak-single", "leaked_class_size")
     >>> round(float(e), 12), round(float(e.sd), 4)
@@ -58,7 +59,8 @@ def expect(
     )
     if np.ndim(found.value) < 2:
         return found
-    each = {name: np.asarray(getattr(found, name)) for name in _EACH}
+    names = _EACH if found.worst is None else (*_EACH, "worst")
+    each = {name: np.asarray(getattr(found, name)) for name in names}
     rows = row_by_row(case, **each)
     whose, counts = rows.pop("subject"), rows.pop("people", None)
     return replace(found, **rows, labels=whose.tolist(), counts=counts)

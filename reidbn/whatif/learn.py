@@ -13,23 +13,23 @@ until nothing moves, and what still moved is stated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from reidbn.aside import asides
-from reidbn.attack.attack import Attack
+from reidbn.attack.events import as_written
 from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import Prior
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
-from reidbn.late import late
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.learned import Attempts, Learned, SeenTest, Update, with_what_differs
 from reidbn.whatif.looking import inwards, levels_of, numbers_of, refuse_wrong_degrees
 from reidbn.whatif.prior_points import beta_shapes, gauss_points
 from reidbn.whatif.priors import PriorMeasure, measure, prior_text
@@ -39,14 +39,14 @@ from reidbn.whatif.scattered import (
     asked_at,
     error_in_sds,
     is_rough,
-    method_words,
     moments,
 )
 from reidbn.whatif.sensitivity import Over, spans
 from reidbn.whatif.sobol import ROUNDING, Grid, counts_held, held, with_ranges
+from reidbn.whatif.summaries import mean
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 MOST_CELLS = 1 << 22  # combinations of points
 MOST_ASKED = 1 << 23  # numbers that the engine makes, where nothing else follows the answer
@@ -62,118 +62,6 @@ REACH = 10.0  # sds around the mean
 LEVEL = 0.95
 MOST_LOG = 600.0  # by which a chance may be above the largest of the points, in logs
 FAR = 1e5  # by which rounding may grow where an answer is read beyond the points of its grid
-
-
-@dataclass(frozen=True)
-class Attempts:
-    """So many hits in so many attempts at a target, and under which circumstances."""
-
-    target: str
-    hits: int
-    trials: int
-    given: Mapping[str, Any] = field(default_factory=dict)
-    do: Mapping[str, Any] = field(default_factory=dict)
-    set: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def words(self) -> str:
-        return f"{self.target}: {self.hits:,} of {self.trials:,}"
-
-
-@dataclass(frozen=True)
-class Update:
-    """One parameter before and after; the interval after is central, and of itself alone."""
-
-    parameter: str
-    prior: str
-    mean_before: float
-    sd_before: float
-    mean: float
-    sd: float
-    low: float
-    high: float
-    source: str
-    is_assumption: bool
-
-
-@dataclass(frozen=True)
-class SeenTest:
-    """What the attack expected of a test before and after it, as a chance of one attempt."""
-
-    test: str
-    hits: int
-    trials: int
-    before: float
-    after: float
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What tests taught: parameters and chances before and after.
-
-    `method` is "exact", or "quadrature" with the `error` that is left, in standard deviations.
-    `attack` has the new values and priors: beta laws with the same means and sds, taken as
-    independent, while `correlation` holds the largest of the correlations that the tests left.
-    """
-
-    name: str
-    tests: tuple[SeenTest, ...]
-    parameters: tuple[Update, ...]
-    method: str
-    error: float
-    settings: int
-    log_evidence: float
-    correlation: float
-    attack: Attack = field(repr=False)
-    filled_in: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    def __getitem__(self, parameter: str) -> Update:
-        for update in self.parameters:
-            if update.parameter == parameter:
-                return update
-        names = [update.parameter for update in self.parameters]
-        raise UsageError(f'nothing was learnt of "{parameter}"; {did_you_mean(parameter, names)}')
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per parameter, before and after."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(update) for update in self.parameters])
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was asked and found, as plain values."""
-        plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "attack"}
-        if not self.notes:
-            del plain["notes"]
-        return {
-            **plain,
-            "tests": [asdict(test) for test in self.tests],
-            "parameters": [asdict(update) for update in self.parameters],
-            "attack": self.attack.to_dict(),
-        }
-
-    plot = late("reidbn.report.whatif_figures:draw_learned")
-
-    def __str__(self) -> str:
-        how = method_words(self.method, self.error)
-        lines = [f"{self.name}: learnt from {len(self.tests)} test(s) ({how})"]
-        for t in self.tests:
-            before, after = t.before * t.trials, t.after * t.trials
-            lines.append(f"  {t.test}; expected {before:.4g} before, {after:.4g} after")
-        width = max(len(u.parameter) for u in self.parameters)
-        for u in self.parameters:
-            lines.append(
-                f"  {u.parameter:<{width}}  {u.mean_before:.4g} (sd {u.sd_before:.2g}) -> "
-                f"{u.mean:.4g} (sd {u.sd:.2g}), 95 % from {u.low:.4g} to {u.high:.4g}"
-            )
-        if self.filled_in:
-            lines.append(f"  no prior given, taken as uniform: {', '.join(self.filled_in)}")
-        if len(self.parameters) > 1:
-            lines.append(f"  largest correlation between two of them: {self.correlation:.2f}")
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
-
-    __repr__ = __str__
 
 
 @typed
@@ -209,14 +97,14 @@ def learn(
     names = _names(cases, attempts, over, priors)
     varied = with_ranges(cases[0], names, priors)
     if any(is_rough(c, varied) for c in cases):
-        return _Scattering(varied, attempts, cases).learned(cases[0])
+        return _Scattering(varied, attempts, cases).learned(cases)
     free = [[n for n in varied if n not in a.set] for a in attempts]
     try:
         grids = [Grid(c, {n: varied[n] for n in own}) for c, own in zip(cases, free, strict=True)]
         work = _Weighing(varied, attempts, grids)
     except TooLarge:
         work = _Scattering(varied, attempts, cases)
-    return work.learned(cases[0])
+    return work.learned(cases)
 
 
 def _attempts(i: int, test: Mapping[str, Any]) -> Attempts:
@@ -392,23 +280,26 @@ class _Weighing:
 
     # -- what is told ----------------------------------------------------------------------
 
-    def learned(self, case: Asked) -> Learned:
+    def learned(self, cases: Sequence[Asked]) -> Learned:
+        case = cases[0]
         updates = [self._update(i) for i in range(len(self.names))]
         left = {u.parameter: (u.low, u.mean, u.high) for u in updates}
         for grid in self.grids:
             refuse_wrong_degrees(grid.case, {n: left[n] for n in grid.names})
-        parameters = [self._parameter(u) for u in updates]
-        attack = case.attack.replace(parameters=case.attack.parameters.replace(*parameters))
+        new = [*map(self._parameter, updates)]
+        tests = tuple(self._expected(j, _as_kept(c, new)) for j, c in enumerate(cases))
+        own = as_written(case.attack)
+        attack = own.replace(parameters=own.parameters.replace(*new))
         return Learned(
             name=case.attack.name,
-            tests=tuple(self._expected(j) for j in range(len(self.attempts))),
+            tests=tests,
             parameters=tuple(updates),
             method="exact" if self.is_exact else self.how,
             error=self.error,
             settings=self.posterior.size,
             log_evidence=self.log_evidence,
             correlation=self._correlation(),
-            attack=attack,
+            attack=with_what_differs(attack, tests),
             filled_in=tuple(n for n, p in self.varied.items() if p.prior is None),
             notes=(*dict.fromkeys(n for g in self.grids for n in g.declared),
                    *held(case, self.varied), *counts_held(case, self.varied), *asides()),
@@ -465,7 +356,7 @@ class _Weighing:
             weights[part] = held.sum(axis=tuple(j for j, _ in others))
         return np.append(0.0, np.cumsum(shares * weights))
 
-    def _expected(self, j: int) -> SeenTest:
+    def _expected(self, j: int, saved: float) -> SeenTest:
         rates = self.rate(j, self.points)
         before: Array = rates
         for i, weights in enumerate(self.prior):
@@ -473,7 +364,7 @@ class _Weighing:
                 before = (before * self._along(i, weights)).sum(axis=i, keepdims=True)
         after = float((self.posterior * rates).sum())
         seen = self.attempts[j]
-        return SeenTest(seen.words, seen.hits, seen.trials, float(before.flat[0]), after)
+        return SeenTest(seen.words, seen.hits, seen.trials, float(before.flat[0]), after, saved)
 
     def _correlation(self) -> float:
         """The largest correlation between two parameters."""
@@ -543,10 +434,10 @@ class _Scattering(_Weighing):
         mass = np.cumsum(weights[order])
         return _between_tails(mass, at[order])
 
-    def _expected(self, j: int) -> SeenTest:
+    def _expected(self, j: int, saved: float) -> SeenTest:
         seen, rates = self.attempts[j], self.rates[j]
         after = float((self.posterior * rates).sum() / self.posterior.sum())
-        return SeenTest(seen.words, seen.hits, seen.trials, float(rates.mean()), after)
+        return SeenTest(seen.words, seen.hits, seen.trials, float(rates.mean()), after, saved)
 
     def _correlation(self) -> float:
         if len(self.names) < 2:
@@ -557,6 +448,13 @@ class _Scattering(_Weighing):
             apart = np.abs(found / np.outer(sds, sds))
         np.fill_diagonal(apart, 0.0)
         return float(np.nanmax(apart))
+
+
+def _as_kept(case: Asked, new: Sequence[Parameter]) -> float:
+    """What the attack answers that is kept, the mean over people."""
+    attack = case.attack.replace(parameters=case.attack.parameters.replace(*new))
+    found = replace(case, attack=attack).evaluate({})
+    return float(mean(found.probability, case.weights)[0])
 
 
 def _too_little(names: Sequence[str], closer: str = "") -> TooLarge:

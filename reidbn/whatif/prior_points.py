@@ -30,7 +30,9 @@ def beta_shapes(parameter: Parameter) -> tuple[float, float] | None:
             return None
         (one,) = known.studies
         return one.hits + 0.5, one.trials - one.hits + 0.5
-    return (prior.a, prior.b) if prior.kind == "beta" and prior.a and prior.b else None
+    return (
+        (float(prior.a), float(prior.b)) if prior.kind == "beta" and prior.a and prior.b else None
+    )
 
 
 def gauss_points(

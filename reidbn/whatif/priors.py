@@ -21,11 +21,14 @@ from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import CutPrior, Prior
 from reidbn.errors import UsageError
 from reidbn.inference.network import Array
+from reidbn.theory.pooling import jacobi
 
 FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
 Range = tuple[float, float]
 SUMMED = 4_096  # whole numbers; a part with fewer is a sum, a longer one nearly an integral
 SHORTEST = 1e-12  # of a range: a piece of a law that is cut is no shorter
+MOST_PIECES = 2_048  # of a law that is cut
+LOST = 1e-3  # sds, or of a law: what its points may leave out
 RESOLVED = 1e-13  # of a law that is cut: what halving a piece of it may change
 POLES = 200  # a shape of a beta law, above which it is too steep for Gauss points of its own
 NO_PRIOR = ", no prior given"
@@ -60,7 +63,7 @@ class PriorMeasure:
         mass, ends = self.weights.sum(), (self.points[0], self.points[-1])
         middle, reach = sum(ends) / 2, (ends[1] - ends[0]) / 2
         with np.errstate(all="ignore"):
-            diagonal, beside = _jacobi((self.points - middle) / reach, self.weights / mass, count)
+            diagonal, beside = jacobi((self.points - middle) / reach, self.weights / mass, count)
         if not np.isfinite([*diagonal, *beside]).all():  # a steep law does not hold so many
             return np.full(count, np.nan), np.full(count, np.nan)
         matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
@@ -139,19 +142,6 @@ class PriorMeasure:
         return np.clip(np.rint(drawn), self.low, self.high) if self.integer else drawn
 
 
-def _jacobi(t: Array, weights: Array, count: int) -> tuple[Array, Array]:
-    """Recurrence coefficients of the polynomials that are orthogonal under weighted points."""
-    diagonal, beside = np.empty(count), np.empty(count - 1)
-    before, now = np.zeros_like(t), np.ones_like(t)
-    for k in range(count):
-        diagonal[k] = np.sum(weights * t * now**2)
-        if k + 1 < count:
-            ahead = (t - diagonal[k]) * now - (beside[k - 1] * before if k else 0.0)
-            beside[k] = np.sqrt(np.sum(weights * ahead**2))
-            before, now = now, ahead / beside[k]
-    return diagonal, beside
-
-
 def measure(parameter: Parameter, prior: Prior | None = None) -> PriorMeasure:
     """The prior of a parameter (uniform over its range when it has none).
 
@@ -173,8 +163,15 @@ def measure(parameter: Parameter, prior: Prior | None = None) -> PriorMeasure:
         prior = replace(prior, whole=(prior.whole[0] - 0.5, prior.whole[1] + 0.5))
     half = 0.5 if parameter.is_integer else 0.0
     ends = low - half, high + half
-    points, weights = _continuous(prior, *ends, ends)
-    return PriorMeasure(points, weights, low, high, prior, parameter.is_integer)
+    try:
+        points, weights = _continuous(prior, *ends, ends)
+        found = PriorMeasure(points, weights, low, high, prior, parameter.is_integer)
+        is_whole = abs(weights.sum() - 1) <= LOST
+        if not (is_whole and (isinstance(prior, CutPrior) or found.off <= LOST)):
+            raise UsageError(_too_narrow(prior))
+    except UsageError as problem:
+        raise UsageError(f"{parameter.name}: {problem}") from None
+    return found
 
 
 def _of_evidence(prior: Belief, low: float, high: float, *, integer: bool) -> PriorMeasure:
@@ -196,7 +193,7 @@ def _listed(prior: Prior, low: float, high: float) -> PriorMeasure:
     first, last = prior.whole if isinstance(prior, CutPrior) else (low, high)
     left, width = first - 0.5, last - first + 1
     if prior.kind == "beta":
-        shape = stats.beta(prior.a, prior.b, loc=left, scale=width)
+        shape = stats.beta(float(prior.a or 1), float(prior.b or 1), loc=left, scale=width)
     elif prior.kind == "triangular":
         shape = stats.triang(((prior.mode or first) - left) / width, loc=left, scale=width)
     else:
@@ -240,8 +237,11 @@ def _of_cut(prior: CutPrior, low: float, high: float, part: Range) -> tuple[Arra
     ends = [part[0], *(m for m in sorted(set(marks)) if part[0] < m < part[1]), part[1]]
     least = SHORTEST * (high - low)
     todo = [(a, b, *_piece(prior, a, b)) for a, b in pairwise(ends)]
-    pieces, weighed = [], []
+    pieces: list[Array] = []
+    weighed: list[Array] = []
     while todo:
+        if len(pieces) + len(todo) > MOST_PIECES:
+            raise UsageError(_too_narrow(prior))
         a, b, points, weights = todo.pop()
         middle = (a + b) / 2
         halves = [(x, y, *_piece(prior, x, y)) for x, y in ((a, middle), (middle, b))]
@@ -253,6 +253,14 @@ def _of_cut(prior: CutPrior, low: float, high: float, part: Range) -> tuple[Arra
             weighed.append(weights / mass)
     order = np.argsort(together := np.concatenate(pieces))
     return together[order], np.concatenate(weighed)[order]
+
+
+def _too_narrow(prior: Prior) -> str:
+    return (
+        f"its beta prior ({prior.a:g}, {prior.b:g}) is too narrow for the digits that a number "
+        f"has: leave the prior out, so that its value stands alone, or give smaller shapes (up to "
+        f"1e12 or so)"
+    )
 
 
 def _levels(prior: CutPrior) -> list[float]:

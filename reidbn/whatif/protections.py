@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.aside import aside
 from reidbn.attack.scenario import SparseKnown
-from reidbn.attacks.family.columns import KinPeople
+from reidbn.attacks.family.columns import KinPeople, NoRelatives
 from reidbn.attacks.linkage.columns import SparsePeople, known_of
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
 from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError
 from reidbn.microdata.hierarchy import Bands
+from reidbn.microdata.kinds import YEAR
 from reidbn.microdata.noise import NOISY
-from reidbn.microdata.sparse import YEAR, Sparse
+from reidbn.microdata.sparse import Sparse
 from reidbn.progress import progress
 
 if TYPE_CHECKING:
@@ -39,7 +41,8 @@ def protections(result: Assessment, *, sample: float = 0.5) -> pd.DataFrame:
     each section of features left out, years in bands of five, noise of up to a fifth on numbers and
     two years on years and dates, family history as yes or no, or of parents alone, a `sample` of
     the people released, and a secure room.  A way that takes no column stands after those that do,
-    with what it does but no share per column.
+    with what it does but no share per column; one after which relatives cannot be looked for has no
+    risk.
     """
     import pandas as pd
 
@@ -52,7 +55,12 @@ def protections(result: Assessment, *, sample: float = 0.5) -> pd.DataFrame:
     before = float(result.risk().mean())
     rows = {}
     for name, lost, coarser, asked in progress([*_ways(result, people, sample)], "releases"):
-        risk = float(what_if(result, **asked).risk().mean())
+        try:
+            risk = float(what_if(result, **asked).risk().mean())
+        except NoRelatives:
+            risk = np.nan
+            aside((name,), 1.0, f"{name}: nothing tells of relatives then, and how else they could "
+                  "be found is not known, so that no risk is told")  # fmt: skip
         rows[name] = {
             "columns lost": lost, "columns coarser": coarser, "risk": risk, "less": before - risk,
             "less per column lost": (before - risk) / lost if lost else np.nan,

@@ -13,17 +13,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import combinations, islice
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from reidbn.attack.formula import evaluate
 from reidbn.attack.limits import refuse_beyond_range
 from reidbn.attack.parts import Parameter
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import Asked
+from reidbn.inference.lowering import parameter_values
 from reidbn.inference.network import Array
 from reidbn.inference.worst import of_worst
 from reidbn.whatif.cases import Change, change
@@ -31,7 +33,8 @@ from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.priors import measure
 
 Function = Callable[[Array], Array]
-LOOKED_TIED = 33  # values at which ties between policies are looked for
+LOOKED_TIED = 33  # values at which ties between policies are looked for ...
+KINKS, MOST_KINKS = 4_097, 64  # ... and where formulas are looked at for kinks, and how many
 REFINE = 17  # points per refinement: each one shrinks the interval eight- to sixteen-fold
 FINEST = 1e-13  # of the range: where refinement of real numbers ends
 Looked = list[tuple[Array, Array]]  # points and the values there
@@ -51,9 +54,39 @@ def spread(low: float, high: float, count: int, *, integer: bool) -> Array:
 
 def worst_along(case: Asked, ranges: Mapping[str, tuple[float, float]]) -> Asked:
     """The case of the worst of tied policies, where any are tied along one of these ranges."""
-    points = {n: spread(low, high, LOOKED_TIED, integer=case.parameter(n).is_integer)
-              for n, (low, high) in ranges.items()}  # fmt: skip
+    points = {}
+    for n, (low, high) in ranges.items() if case.decides else ():
+        even = spread(low, high, LOOKED_TIED, integer=case.parameter(n).is_integer)
+        points[n] = np.unique(np.concatenate([even, _between_kinks(case, n, low, high)]))
     return of_worst(case, ({name: at} for name, at in points.items()))
+
+
+def _between_kinks(case: Asked, name: str, low: float, high: float) -> Array:
+    """A value in every piece of a range on which no formula's min or max changes sides.
+
+    On such a piece what options are worth is smooth: tied anywhere on a stretch of it, they are
+    tied on all of it, however short it is.
+    """
+    derived = case.attack.derived
+    if case.is_structural(name) or name in case.attack.numbers or not derived.order:
+        return np.empty(0)
+    points = np.linspace(low, high, KINKS)
+    known = parameter_values(case.attack, {**case.settings, name: points})
+    cuts = [np.array([low, high])]
+    for term in (step for n in derived.order for step in derived.terms[n].walk()):
+        if term.op not in ("min", "max") or not {*term.names} <= known.keys():
+            continue
+        sides = [np.broadcast_to(evaluate(a, known.__getitem__), points.shape) for a in term.args]
+        for one, two in combinations(sides, 2):
+            gap = one - two
+            turn = np.flatnonzero(np.sign(gap[1:]) != np.sign(gap[:-1]))
+            step = gap[turn] - gap[turn + 1]
+            cuts.append(points[turn] + (points[1] - points[0]) * gap[turn] / step)
+    edges = np.unique(np.concatenate(cuts))
+    if len(edges) > MOST_KINKS:
+        return np.empty(0)
+    middles = (edges[1:] + edges[:-1]) / 2
+    return np.unique(np.rint(middles)) if case.parameter(name).is_integer else middles
 
 
 def worst_at_draws(case: Asked, varied: Mapping[str, Parameter], seed: int) -> Asked:

@@ -19,7 +19,7 @@ from reidbn.inference.answers import load_attack
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking, Values
 from reidbn.inference.network import Array
 from reidbn.inference.query import refuse_two_readings
-from reidbn.inference.worst import TIED, worst_answers
+from reidbn.inference.worst import OF_HIGHEST, TIED, worst_answers
 from reidbn.progress import progress
 from reidbn.whatif.cases import Target, What, brings_case, case_of, row_by_row
 from reidbn.whatif.scan import changes, full_grid
@@ -39,6 +39,7 @@ _TIED = (
     f"{TIED}at some settings policies are worth the same to the attacker; the answer is that of "
     f"one of them, {WORST} the highest of them all"
 )
+_TIED_OF_ALL = f"{TIED}at some settings policies are worth the same to the attacker; {OF_HIGHEST}"
 Columns = dict[str, Any]
 
 
@@ -71,7 +72,8 @@ def sweep(
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     Where policies are worth the same to an attacker who decides, the answer is that of one of them,
-    and a column `worst_tied` has the highest (of several subjects, the largest).
+    and a column `worst_tied` has the highest; what is told of several subjects together is of the
+    highest of each, and `worst_tied` the largest of these.
 
     `target` is the event, by default the attack's own question; `thresholds` are the risks above
     which people are counted.
@@ -111,7 +113,7 @@ def sweep(
     ]
     out = pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
     if WORST in out:  # where no policies are tied it is the answer
-        told = out["probability" if "probability" in out else "max"]
+        told = out[next(name for name in ("probability", "max", "mean") if name in out)]
         out[WORST] = out[WORST].fillna(told)
     if len(states) > 1:  # the states of one setting stand together
         order = np.concatenate([np.arange(len(out) // len(states))] * len(states))
@@ -222,16 +224,18 @@ class _Reading:
         if self.strict:
             case.refuse_impossible(values, settings)
         more = {"state": state} if state else {}
-        risk = not state and case.query.scale is None
-        worst = worst_answers(case, settings, taken=values.probability) if risk else None
+        worst = None if state else worst_answers(case, settings, taken=values.probability)
+        one = len(case.each(values.numerator)) == 1
+        told = _in_units(case, values.probability)
         if worst is not None:
-            aside("tied", 1.0, _TIED)
+            worst = _in_units(case, worst)
+            aside("tied", 1.0, _TIED if one or self.per_subject else _TIED_OF_ALL)
         if self.per_subject:
             return self._every_subject(case, columns, values, more, worst)
-        if len(case.each(values.numerator)) == 1:
-            found = {_answer(case): _in_units(case, values)[0]}
+        if one:
+            found = {_answer(case): told[0]}
         else:
-            found = self._summary(case, _in_units(case, values))
+            found = self._summary(case, told if worst is None else worst)
         if worst is not None:
             found[WORST] = worst.max(axis=0)
         evidence = mean(_evidence(values), case.weights)
@@ -256,7 +260,7 @@ class _Reading:
         case: Asked, columns: Columns, values: Values, more: Columns, worst: Array | None
     ) -> Columns:
         numbers = {
-            _answer(case): _in_units(case, values),
+            _answer(case): _in_units(case, values.probability),
             "evidence_probability": _evidence(values),
         }
         numbers |= {} if worst is None else {WORST: worst}
@@ -280,10 +284,10 @@ def _answer(case: Asked) -> str:
     return "probability" if case.query.scale is None else "mean"
 
 
-def _in_units(case: Asked, values: Values) -> Array:
+def _in_units(case: Asked, probability: Array) -> Array:
     """Probabilities, or means in the units of their node."""
     scale = case.query.scale
-    return values.probability if scale is None else np.asarray(scale.value(values.probability))
+    return probability if scale is None else np.asarray(scale.value(probability))
 
 
 def _evidence(values: Values) -> Array:

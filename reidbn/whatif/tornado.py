@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.above import is_above
 from reidbn.aside import asides
 from reidbn.attack.parts import Parameter
 from reidbn.calls import typed
@@ -128,7 +129,21 @@ class Tornado:
                         f"{bar.parameter} from {_short(low)} to {_short(high)}: undecided, the "
                         f"answer is within rounding of {self.threshold:g}"
                     )
-        return said
+        return said or [self._never_crossed(self.threshold)]
+
+    def _never_crossed(self, threshold: float) -> str:
+        """That no bar reaches the threshold, and which comes next to it."""
+        known = all(bar.is_proven for bar in self.bars)
+        sure = "" if known else ", as far as was looked at (a scan)"
+        if is_above(self.answer, threshold):
+            ends = [(b.lowest, f" at {b.parameter} = {_short(b.lowest_at)}") for b in self.bars]
+            least, where = min([(self.answer, " as it is"), *ends], key=lambda end: end[0])
+            stays, told = "above", f"the lowest is {least:.6g}{where}"
+        else:
+            ends = [(b.highest, f" at {b.parameter} = {_short(b.highest_at)}") for b in self.bars]
+            most, where = max([(self.answer, " as it is"), *ends], key=lambda end: end[0])
+            stays, told = "at or below", f"the highest is {most:.6g}{where}"
+        return f"no single change here crosses {threshold:g}: it stays {stays} it, {told}{sure}"
 
     plot = late("reidbn.report.whatif_figures:draw_tornado")
 

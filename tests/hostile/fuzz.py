@@ -31,6 +31,7 @@ from pathlib import Path
 
 import cases
 import faults
+import plans
 
 import reidbn as rb
 
@@ -38,13 +39,14 @@ LIMIT = 20  # processor seconds of one case; the slowest that is right takes abo
 MEMORY = 4 << 30
 FAMILIES = {
     # of a thousand cases
-    "arguments": (620, cases.arguments),
+    "arguments": (616, cases.arguments),
     "networks": (160, cases.networks),
     "tables": (100, cases.tables),
     "texts": (60, cases.texts),
     "models": (40, cases.models),
     "scenarios": (12, cases.scenarios),
     "checkpoints": (4, cases.checkpoints),
+    "plans": (4, plans.plans),
     "writes": (4, faults.writes),
 }
 BAD = ("traceback", "wrong", "hang")

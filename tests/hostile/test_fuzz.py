@@ -37,7 +37,10 @@ def test_what_is_planted_is_counted(family, found, monkeypatch, tmp_path):
     assert fuzz.outcome("planted", "1", tmp_path)[0] == found
 
 
-@pytest.mark.parametrize("family", ["networks", "tables", "texts", "models"])
+@pytest.mark.parametrize(
+    "family",
+    ["networks", "tables", "texts", "models", pytest.param("plans", marks=pytest.mark.wide)],
+)
 def test_a_few_damaged_inputs_end_well(family, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = {fuzz.outcome(family, f"few-{k}", tmp_path)[0] for k in range(12)}

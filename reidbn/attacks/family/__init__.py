@@ -12,6 +12,6 @@ __getattr__ = face(
         "claims": "log_ratio named person_of",
         "columns": "FAMILY RELATIVES KinPeople Looking",
         "kin": "ROLES pairs_of",
-        "planting": "chances planted virtual_record",
+        "planting": "FOUND_AGAIN chances planted virtual_record",
     },
 )

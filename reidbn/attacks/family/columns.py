@@ -15,7 +15,7 @@ is (planting.py).  What a first record tells is its own, so its chances are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
@@ -34,19 +34,20 @@ from reidbn.attacks.family.kin import (
     MOTHER,
     PGF,
     PGM,
+    PLANTS,
     SIBLING,
     SONS_CHILD,
     Kin,
     read_kin,
 )
-from reidbn.attacks.family.planting import chances, planted
+from reidbn.attacks.family.planting import Rates, chances, planted
 from reidbn.attacks.linkage.columns import COLUMNS as FACTS
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.sparse import Sparse
 
 Array = NDArray[np.float64]
-PLANTS = 400
+Ints = NDArray[np.int64]
 MOST_READ = 500
 """Records that are read to see from how many anybody is named."""
 NAMED_FIRST = (
@@ -78,6 +79,10 @@ FAMILY = (
 )  # fmt: skip
 
 
+class NoRelatives(UsageError):
+    """A release in which nothing tells of relatives."""
+
+
 @dataclass(frozen=True)
 class Looking:
     """How relatives are looked for: the rule, what the attacker believes, and virtual relatives."""
@@ -94,6 +99,9 @@ class KinPeople(SparsePeople):
 
     kin: Kin = field(default=None)  # type: ignore[assignment]  # made by `of_kin` alone
     looking: Looking = Looking()
+    drawn_rates: dict[bytes | None, tuple[Mapping[str, Rates], Mapping[str, Rates]]] = field(
+        default_factory=dict
+    )
 
     @classmethod
     def of_kin(cls, kin: Kin, looking: Looking | None = None) -> KinPeople:
@@ -101,20 +109,25 @@ class KinPeople(SparsePeople):
         plain = SparsePeople.of(kin.sparse)
         held = {one.name: getattr(plain, one.name) for one in fields(SparsePeople)}
         held |= {"notes": kin.notes, "made": {}}
-        return cls(**held, kin=kin, looking=looking or Looking())
+        return cls(**held, kin=kin, looking=looking or Looking(plants=kin.plants))
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Of the cells, of how records tell, and of how relatives are looked for."""
-        kin = self.kin
-        channel = (kin.completeness, kin.false_reports, kin.jitter, kin.years)
-        return f"{self.sparse.fingerprint}-{channel}-{self.looking}"
+    @property
+    def settings(self) -> dict[str, str]:
+        """How curves are found, how records tell, and how relatives are looked for."""
+        kin, how = self.kin, self.looking
+        return super().settings | {
+            "records tell": f"an illness with {kin.completeness:g}, a false one with "
+            f"{kin.false_reports:g}, ages off by {kin.jitter:g}, the same within {kin.years}",
+            "relatives": f"by the {how.rule} rule, one in the table with {how.in_release:g}, "
+            f"{how.plants:,} virtual ones from seed {how.seed}",
+        }
 
     def released(self, sparse: Sparse) -> KinPeople:
         """The same people in another release: fewer features, or coarser ones."""
         return replace(
-            self, sparse=sparse, kin=self._read_again(sparse), original=self.as_read, made={}
-        )
+            self, sparse=sparse, kin=self._read_again(sparse), original=self.as_read, made={},
+            drawn_rates={},
+        )  # fmt: skip
 
     def take(self, rows: ArrayLike) -> KinPeople:
         """Some people; relatives are looked for among these alone."""
@@ -128,10 +141,10 @@ class KinPeople(SparsePeople):
         try:
             return read_kin(
                 sparse, completeness=kin.completeness, false_reports=kin.false_reports,
-                jitter=kin.jitter, years=kin.years,
+                jitter=kin.jitter, years=kin.years, plants=kin.plants,
             )  # fmt: skip
         except DataError as slip:
-            raise UsageError(
+            raise NoRelatives(
                 f"relatives cannot be looked for in that release, which does not say that nobody "
                 f"else could: {slip}"
             ) from None
@@ -162,12 +175,9 @@ class KinPeople(SparsePeople):
         for name in wanted:
             if attack.subject[name].axes:
                 raise UsageError(f"{attack.name}: the column {name} is one number a person")
-        key = ("family", None if rows is None else rows.tobytes())
-        if key not in self.made:
-            self.made[key] = self._family(rows)
-        made = self.made[key]
+        made = self.columns_of_relatives(rows)
         if LEADS_ON in wanted and LEADS_ON not in made:
-            made[LEADS_ON] = np.full(len(self), self._leading_on())
+            made[LEADS_ON] = np.full(len(self), np.divide(*self._leading_on))
         if looked_for:
             said = [*said, NAMED_FIRST]
         return {**found, **{name: made[name] for name in FAMILY if name in wanted}}, [
@@ -178,20 +188,59 @@ class KinPeople(SparsePeople):
             f"lead on is the attack's, and no depth of a neighbourhood",
         ]
 
-    def _leading_on(self) -> float:
-        """The share of records from which anybody is named; of many, drawn."""
+    @cached_property
+    def _leading_on(self) -> tuple[int, int]:
+        """From how many of the records that were read anybody is named; of many, some are drawn."""
         how, kin = self.looking, self.kin
         rng = np.random.default_rng((how.seed, 2))
         some = rng.choice(len(kin), min(MOST_READ, len(kin)), replace=False).tolist()
         found = (all_named(kin, person_of(kin, i), how.rule, how.in_release) for i in some)
-        return float(np.mean([any(one.claims for one in each.values()) for each in found]))
+        return sum(any(one.claims for one in each.values()) for each in found), len(some)
 
-    def _family(self, rows: NDArray[np.int64] | None) -> dict[str, Array]:
-        how = vars(self.looking)
-        told = chances(self.kin, planted(self.kin, **how))
-        if rows is not None:  # such first records have chances of their own; what follows has not
-            own = chances(self.kin, planted(self.kin, **how, rows=rows))
-            told = replace(own, next_stranger=told.next_stranger)
+    def rates(self, rows: Ints | None) -> tuple[Mapping[str, Rates], Mapping[str, Rates]]:
+        """The chances of everybody's relatives, and those of these first records, as drawn."""
+        key = None if rows is None else rows.tobytes()
+        if key not in self.drawn_rates:
+            every, how = self.drawn_rates.get(None), vars(self.looking)
+            every = (planted(self.kin, **how),) * 2 if every is None else every
+            own = every[0] if rows is None else planted(self.kin, **how, rows=rows)
+            self.drawn_rates[key] = every[0], own
+        return self.drawn_rates[key]
+
+    def columns_of_relatives(self, rows: Ints | None) -> dict[str, Array]:
+        """The columns of the cascade, of everybody; rates of these first records."""
+        key = ("family", None if rows is None else rows.tobytes())
+        if key not in self.made:
+            self.made[key] = self._columns(*self.rates(rows))
+        return self.made[key]
+
+    def anew(self, rows: Ints | None, turn: int, *, up: bool) -> dict[str, Array]:
+        """The columns as they might be in truth: drawn from what the virtual relatives leave open.
+
+        The rates are common to people, and so are errors in them: one turn is of everybody.
+        """
+        key = ("anew", turn, up, None if rows is None else rows.tobytes())
+        if key not in self.made:
+            rng = np.random.default_rng((self.looking.seed, 3, turn, up))
+            drawn = self.rates(rows)
+            every = {role: one.anew(rng, up=up) for role, one in drawn[0].items()}
+            own = every
+            if drawn[1] is not drawn[0]:
+                own = {role: one.anew(rng, up=up) for role, one in drawn[1].items()}
+            found = self._columns(every, own)
+            if LEADS_ON in self.columns_of_relatives(rows):
+                hits, read = self._leading_on
+                share = float(rng.beta(hits + up + 1e-9, read - hits + (not up) + 1e-9))
+                unread = len(self) - read
+                found[LEADS_ON] = np.full(len(self), (hits + unread * share) / len(self))
+            self.made[key] = found
+        return self.made[key]
+
+    def _columns(self, every: Mapping[str, Rates], own: Mapping[str, Rates]) -> dict[str, Array]:
+        """Of every person.  First records have chances of their own; what follows has not."""
+        told = chances(self.kin, every)
+        if own is not every:
+            told = replace(chances(self.kin, own), next_stranger=told.next_stranger)
         found = {
             f"{word}_{name}": told.of_first[role][what]
             for name, role in RELATIVES.items()

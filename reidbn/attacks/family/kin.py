@@ -19,7 +19,8 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata.coding import plainly
-from reidbn.microdata.sparse import NUMBER, YEAR, YES_NO, Sparse
+from reidbn.microdata.kinds import NUMBER, YEAR, YES_NO
+from reidbn.microdata.sparse import Sparse
 from reidbn.theory.kinship import (
     FIRST_AGE,
     NO,
@@ -40,6 +41,8 @@ Array = NDArray[np.float64]
 SELF, FATHER, MOTHER, SIBLINGS = "self", "father", "mother", "siblings"
 PGF, PGM = "paternal grandfather", "paternal grandmother"
 MGF, MGM = "maternal grandfather", "maternal grandmother"
+PLANTS = 400  # virtual relatives of each kind by which an assessment says how often they are found
+MOST_PLANTS = 1_000_000
 RELATIONS = (SELF, FATHER, MOTHER, PGF, PGM, MGF, MGM, SIBLINGS)
 SEX, BORN, HAS, ONSET, SINCE = "sex", "birth year", "has", "onset", "since"
 UNSURE, FEMALE, MALE = 0, 1, 2
@@ -93,6 +96,7 @@ class Kin:
     false_reports: float = 0.01
     jitter: float = 2.0
     years: int = 2
+    plants: int = PLANTS
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -120,6 +124,13 @@ class Kin:
         """How many illnesses a record tells that bear on a role; 0 where it is not attackable."""
         about = {one for one, other in pairs_of(role, sex) if other in self.tells}
         return sum(int((cells[one] >= YES).sum()) for one in about if one in cells)
+
+    def evidence_of_all(self, role: str) -> Ints:
+        """The same of every record."""
+        if role not in self._evidence:
+            each = [self.evidence(self.cells(i), role, int(self.sex[i])) for i in range(len(self))]
+            self._evidence[role] = np.array(each, dtype=np.int64)
+        return self._evidence[role]
 
     def fits(self, role: str, sex: int, born: int) -> NDArray[np.bool_]:
         """Who may be it by sex and birth year; what is not known rules nobody out."""
@@ -216,6 +227,10 @@ class Kin:
         return self._logs[key]
 
     @cached_property
+    def _evidence(self) -> dict[str, Ints]:
+        return {}
+
+    @cached_property
     def _logs(self) -> dict[tuple[str, str, int], Array]:
         return {}
 
@@ -244,6 +259,7 @@ def read_kin(
     false_reports: float = 0.01,
     jitter: float = 2.0,
     years: int = 2,
+    plants: int = PLANTS,
 ) -> Kin:
     """A sparse table as records that tell of relatives; its feature table says which feature does.
 
@@ -253,7 +269,8 @@ def read_kin(
 
     How records tell of others is assumed: an illness with the chance `completeness`, one that they
     did not have with `false_reports`, ages off by `jitter` years (standard deviation).  The strict
-    rule takes ages for the same within `years`.
+    rule takes ages for the same within `years`.  An assessment draws `plants` virtual relatives of
+    each kind, which say how often a match is right: ten times as many, a third of the error.
 
     >>> from reidbn.microdata.sparse import read_sparse
     >>> features = {"feature": ["a", "b"], "relation": ["self", "father"],
@@ -265,6 +282,7 @@ def read_kin(
     refuse_outside("false_reports", false_reports, least=0, most=0.5)
     refuse_outside("jitter", jitter, least=0, most=50)
     refuse_outside("years", years, least=0, most=100)
+    refuse_outside("plants", plants, least=1, most=MOST_PLANTS)
     if completeness <= false_reports:
         raise DataError(
             f"completeness={completeness}, false_reports={false_reports}: an illness that somebody "
@@ -298,7 +316,8 @@ def read_kin(
     return Kin(
         sparse=sparse, diseases=diseases, tells=tells, others=others, sex=sex, born=born,
         completeness=float(completeness), false_reports=float(false_reports),
-        jitter=float(jitter), years=int(years), notes=(*sparse.notes, *_notes(tells, sex, born)),
+        jitter=float(jitter), years=int(years), plants=int(plants),
+        notes=(*sparse.notes, *_notes(tells, sex, born)),
     )  # fmt: skip
 
 

@@ -205,13 +205,37 @@ class Pedigree:
         for name in wanted:
             if name not in getattr(truth, "columns", ()):
                 raise DataError(f'the truth has no column "{name}"; it needs {", ".join(wanted)}')
+            if truth[name].dtype.kind not in "iu":
+                raise DataError(
+                    f'the truth\'s column "{name}" is to hold whole numbers, -1 where there is none'
+                )
         rows = truth["row"].to_numpy()
         if rows.max(initial=-1) >= people:
             raise DataError(f"the truth names row {rows.max()} of {people} people")
+        for name in ("person", "row"):
+            told = truth[name][truth[name] >= 0] if name == "row" else truth[name]
+            if told.duplicated().any():
+                raise DataError(
+                    f'the truth has one row per person, and its column "{name}" has the same '
+                    f"number in {int(told.duplicated(keep=False).sum())} of its rows; each once"
+                )
         self.person = {int(r): p for r, p in zip(rows, truth["person"], strict=True) if r >= 0}
         ids = truth["person"].tolist()
         self.father = dict(zip(ids, truth["father"].tolist(), strict=True))
         self.mother = dict(zip(ids, truth["mother"].tolist(), strict=True))
+        self._refuse_circles()
+
+    def _refuse_circles(self) -> None:
+        """Raise where somebody is among their own ancestors."""
+        parents = {p: {self.father[p], self.mother[p]} & {*self.father} for p in self.father}
+        while parents:  # whoever has no parents left to look at goes, until nobody does
+            gone = {p for p, above in parents.items() if not above & parents.keys()}
+            if not gone:
+                raise DataError(
+                    f"the truth makes {counted(len(parents), 'person')} their own ancestors, or "
+                    "descendants of such; mend the columns father and mother"
+                )
+            parents = {p: above for p, above in parents.items() if p not in gone}
 
     def are(self, source: int, who: int, role: str) -> bool:
         """Whether one row is a relative of that kind of another."""

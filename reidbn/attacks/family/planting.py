@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,47 @@ class Rates:
     plants: Ints
     """How many virtual records stand behind each."""
     again: Again
+    counts: Mapping[str, Counts]
+
+    def anew(self, rng: np.random.Generator, *, up: bool) -> Rates:
+        """The chances as they might be in truth, `up` or down: drawn from what is left open."""
+        drawn: dict[str, Any] = {what: one.anew(rng, up=up) for what, one in self.counts.items()}
+        return replace(self, **drawn, again=self.again.anew(rng, up=up))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """So many of so many tried, by how much is told; what is told less than `least` times is none.
+
+    A cell in which few were tried takes the share of its neighbours with it (`_by_evidence`), but
+    what it may be in truth is said by its own alone: neighbours are other people.
+    """
+
+    hits: Array
+    tried: Array
+    least: int = 1
+
+    @property
+    def shares(self) -> Array:
+        """The shares, by which chances are told."""
+        return _by_evidence(self.hits, self.tried, self.least)
+
+    def anew(self, rng: np.random.Generator, *, up: bool) -> Array:
+        """Shares that may be behind them: the laws whose quantiles are [ClopperPearson34]'s ends.
+
+        Beta(hits + 1, misses) upwards and Beta(hits, misses + 1) downwards, cell by cell.
+        """
+        found = _of_weights(np.stack([self.tried - self.hits, self.hits]), rng, up=up)[1]
+        found[:, : self.least] = 0.0
+        return np.asarray(found)
+
+
+def _of_weights(weights: Array, rng: np.random.Generator, *, up: bool) -> Array:
+    """Shares of several kinds: Dirichlet, one more of the last kind, or of the first."""
+    more = weights.copy()
+    more[-1 if up else 0] += 1
+    found = rng.standard_gamma(more)
+    return np.asarray(found / found.sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -92,6 +134,30 @@ class Again:
     findable: Array
     across: Array
     sideways: float
+    pairs: Array
+    """Pairs of siblings of which none, one and both led there, by how much the first tells."""
+    counts: Counts
+    """Of `across`."""
+
+    @classmethod
+    def of(cls, pairs: Array, across: Counts) -> Again:
+        """Equation (1) solved for its two chances; where no two led there, all can be found."""
+        asked, led = 2 * pairs.sum(axis=0), pairs[1] + 2 * pairs[2]
+        both, every = float(pairs[2].sum()), float(led.sum())
+        sideways = 2 * both / every if both else every / max(1.0, float(asked.sum()))
+        shares = _by_evidence(led, asked, least=0)
+        findable = np.minimum(shares / sideways, 1.0) if sideways else np.zeros_like(shares)
+        return cls(findable, across.shares, sideways, pairs, across)
+
+    def anew(self, rng: np.random.Generator, *, up: bool) -> Again:
+        """The same from what the pairs leave open."""
+        none, one, both = _of_weights(self.pairs, rng, up=up)
+        led, weight = one / 2 + both, self.pairs.sum(axis=0) + 1e-9
+        every = float((weight * led).sum())
+        sideways = float((weight * both).sum()) / every if every else 0.0
+        findable = np.minimum(led / sideways, 1.0) if sideways else np.ones_like(none)
+        across = self.counts.anew(rng, up=up)
+        return replace(self, findable=findable, across=across, sideways=sideways)
 
 
 def planted(
@@ -155,16 +221,16 @@ def _rates(
             gone: LookedFor = named(kin, virtual, role, rule, in_release, gone=relative)
             alone[at] += 1
             strangers[at] += bool(gone.claims)
-    return Rates(
-        right=_by_evidence(found_, tried),
-        confused=_by_evidence(confused, missed),
-        stranger=_by_evidence(strangers, alone),
-        present=_by_evidence(present, missed),
-        tells_found=_by_evidence(telling, found_),
-        tells_missed=_by_evidence(told_missed, missed, least=0),
-        plants=tried.astype(np.int64),
-        again=others.found(),
-    )
+    counts = {
+        "right": Counts(found_, tried),
+        "confused": Counts(confused, missed),
+        "stranger": Counts(strangers, alone),
+        "present": Counts(present, missed),
+        "tells_found": Counts(telling, found_),
+        "tells_missed": Counts(told_missed, missed, least=0),
+    }
+    shares: dict[str, Any] = {what: one.shares for what, one in counts.items()}
+    return Rates(**shares, plants=tried.astype(np.int64), again=others.found(), counts=counts)
 
 
 def _firsts(kin: Kin, plants: int, rng: np.random.Generator, rows: Ints | None) -> list[int]:
@@ -224,18 +290,15 @@ class _Others:
         self.kin, self.role, self.rng = kin, role, rng
         self.how = (rule, in_release)
         shape = (2, MOST_EVIDENCE + 1)
-        self.asked, self.led = np.zeros(shape), np.zeros(shape)
+        self.pairs = np.zeros((3, *shape))
         self.asked_across, self.led_across = np.zeros(shape), np.zeros(shape)
-        self.both = 0.0
 
     def ask(self, at: tuple[int, int], relative: int, born: int) -> None:
         """Two who are to the relative what the first is, and one who is something else."""
         kin, rng = self.kin, self.rng
         sexes = rng.choice([FEMALE, MALE], 2).tolist()
         led = [self._leads(self.role, relative, sex, born) for sex in sexes]
-        self.asked[at] += 2
-        self.led[at] += sum(led)
-        self.both += all(led)
+        self.pairs[(sum(led), *at)] += 1
         back, across = FOUND_AGAIN[self.role]
         sex = int(kin.sex[relative]) or int(rng.choice([FEMALE, MALE]))
         near = np.flatnonzero(kin.fits(back, sex, int(kin.born[relative])))
@@ -252,12 +315,8 @@ class _Others:
         return any(claim.who == relative for claim in claims)
 
     def found(self) -> Again:
-        """Equation (1) solved for its two chances; where no two led there, all can be found."""
-        asked, led = float(self.asked.sum()), float(self.led.sum())
-        sideways = 2 * self.both / led if self.both else led / max(1.0, asked)
-        shares = _by_evidence(self.led, self.asked, least=0)
-        findable = np.minimum(shares / sideways, 1.0) if sideways else np.zeros_like(shares)
-        return Again(findable, _by_evidence(self.led_across, self.asked_across, least=0), sideways)
+        """What came of them."""
+        return Again.of(self.pairs, Counts(self.led_across, self.asked_across, least=0))
 
 
 def _by_evidence(hits: Array, tried: Array, least: int = 1) -> Array:
@@ -310,7 +369,7 @@ def chances(kin: Kin, rates: Mapping[str, Rates]) -> Chances:
     silent = (~kin.telling).astype(np.int64)
     first: dict[str, dict[str, Array]] = {}
     for role in ROLES:
-        at = silent, _evidence(kin, role)
+        at = silent, np.minimum(kin.evidence_of_all(role), MOST_EVIDENCE)
         first[role] = {what: getattr(rates[role], what)[at] for what in OF_FIRST}
         for what in ("findable", "across"):
             first[role][what] = getattr(rates[role].again, what)[at]
@@ -320,9 +379,3 @@ def chances(kin: Kin, rates: Mapping[str, Rates]) -> Chances:
         sideways={role: rates[role].again.sideways for role in FOUND_AGAIN},
         next_stranger=float(misled.mean()),
     )
-
-
-def _evidence(kin: Kin, role: str) -> Ints:
-    """How many illnesses each record tells that bear on a role, as the chances count them."""
-    found = [kin.evidence(kin.cells(i), role, int(kin.sex[i])) for i in range(len(kin))]
-    return np.minimum(found, MOST_EVIDENCE).astype(np.int64)

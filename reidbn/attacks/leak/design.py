@@ -35,6 +35,7 @@ from reidbn.attacks.leak.targets import (
 from reidbn.calls import refuse_misfit, renamed, typed
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import class_sizes
+from reidbn.microdata.generalise import bits_hidden
 from reidbn.microdata.table import People
 from reidbn.progress import progress
 from reidbn.theory.circle import Classes
@@ -354,7 +355,8 @@ def non_uniform_entropy(before: People, after: People) -> float:
     """Share of the quasi-identifiers' bits that a generalised table has lost.
 
     The same people in the same order.  Per cell -log2 of the share that the value has among the
-    cells with the same generalised value: 0 when nothing changed, 1 when nothing is left.
+    cells with the same generalised value: 0 when nothing changed, 1 when nothing is left.  Who was
+    left out since (`suppress`), and cells that were emptied, lost all their bits.
 
     `before` and `after` are the two tables.
     """
@@ -363,26 +365,33 @@ def non_uniform_entropy(before: People, after: People) -> float:
 
 
 def bits_lost(before: People, after: People) -> tuple[float, float]:
-    """The bits that a generalised table has lost, and all that there were."""
-    names = before.names(None)
-    if len(before) != len(after) or names != after.names(None):
+    """The bits that a generalised table has lost, and all that there were.
+
+    Who was left out of it since lost all bits, and so did cells that were emptied.
+    """
+    names, whole = before.names(None), after.whole
+    if len(before) != len(whole) or names != after.names(None):
         raise DataError(
-            f"{len(before)} people before and {len(after)} after: non-uniform entropy compares "
+            f"{len(before)} people before and {len(whole)} after: non-uniform entropy compares "
             "the same people with the same columns, in the same order"
         )
-    if not after.has_the_people_of(before):
+    if not whole.has_the_people_of(before):
         raise DataError(
             "the two tables hold other people, or the same ones in another order: non-uniform "
             "entropy compares the same people person by person"
         )
-    lost = whole = 0.0
+    coarse, gone = whole.before_emptying, whole.emptied
+    out = ~np.isin(whole.rows_read, after.rows_read)
+    lost = bits = 0.0
     for name in names:
-        own, coarse = before.codes([name]), after.codes([name])
-        sizes = (*before.cardinalities([name]), *after.cardinalities([name]))
-        together = class_sizes(np.asfortranarray(np.column_stack([own, coarse])), sizes)
-        lost -= np.log2(together / class_sizes(coarse, sizes[1:])).sum()
-        whole -= np.log2(class_sizes(own, sizes[:1]) / len(before)).sum()
-    return float(lost), float(whole)
+        own, now = before.codes([name]), coarse.codes([name])
+        sizes = (*before.cardinalities([name]), *coarse.cardinalities([name]))
+        both = class_sizes(np.asfortranarray(np.column_stack([own, now])), sizes)
+        all_of_it = bits_hidden(class_sizes(own, sizes[:1]), len(before))
+        hidden = bits_hidden(both, class_sizes(now, sizes[1:]))
+        lost += np.where(out | gone.get(name, False), all_of_it, hidden).sum()
+        bits += all_of_it.sum()
+    return float(lost), float(bits)
 
 
 @typed

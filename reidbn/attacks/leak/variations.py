@@ -41,6 +41,7 @@ from reidbn.attacks.leak.ask import (
     classes_of,
     homogeneity,
 )
+from reidbn.attacks.secrets.asked import has_secret
 from reidbn.calls import together, typed
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
@@ -284,7 +285,8 @@ def homogeneity_risks(
 ) -> Homogeneity:
     """What a leak tells about each person's secret: `homogeneity`, as arrays in record order.
 
-    Somebody whose secret is missing has none to lose: nothing is disclosed or believed of them.
+    Somebody whose secret is missing, or suppressed as "*", has none to lose: nothing is disclosed
+    or believed of them.
     And they protect nobody: they are counted as if they shared the target's secret, whatever that
     is, so with missing secrets `disclosed` and `either` are upper bounds.  A leak in which nobody
     of the class shows a secret is not believed to tell one.
@@ -372,9 +374,7 @@ def _homogeneity_of(
 ) -> Homogeneity:
     """Of an attacker who knows exactly these columns."""
     ids, count = people.class_ids(list(columns))
-    column = people.column(sensitive)
-    lacks = people.codes([sensitive])[:, 0] == column.cardinality - 1
-    lacks &= column.has_missing
+    lacks = ~has_secret(people, sensitive)
     unknown = np.bincount(ids, weights=lacks, minlength=count)[ids]
     shares = people.class_sizes([*columns, sensitive])
     cases = np.column_stack([np.bincount(ids, minlength=count)[ids], shares, unknown, lacks])

@@ -118,14 +118,8 @@ def linkage(
     rows = individuals_of(sparse, individuals, curves.seed)
     wanted = range(len(sparse)) if rows is None else rows.tolist()
     cells = [curves.of(person) for person in progress(wanted, "people's curves")]
-    told = _result(
-        sparse,
-        curves,
-        cells,
-        words,
-        rows,
-        drawn=np.ndim(0 if individuals is None else individuals) == 0,
-    )
+    drawn = individuals is None or np.ndim(individuals) == 0
+    told = _result(sparse, curves, cells, words, rows, drawn=drawn)
     if not isinstance(known, Mapping):
         return told
     said = {str(name): float(p[1] if is_pair(p) else p) for name, p in known.items()}
@@ -214,17 +208,17 @@ def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[
         return replace(curves, chances=_by_name(curves, known, otherwise)), words
     if otherwise is not None:
         raise UsageError("otherwise= is the chance of all other facts: known={name: chance}")
-    sparse = curves.agreement.sparse
-    if isinstance(known, str) and known in ORDERS and known not in sparse.names:
+    found = curves.agreement
+    if isinstance(known, str) and known in ORDERS and known not in found.given.names:
         curves, words = replace(curves, order=known), known
     elif isinstance(known, str) or _are_names(known):
         listed = [known] if isinstance(known, str) else list(known)
         try:
-            places = sparse.named(listed)
+            places = found.named(listed)
         except UsageError as slip:
             raise UsageError(f"known=: {slip}; or one of {', '.join(ORDERS)}") from None
-        allowed = np.zeros(len(curves.agreement.facts), dtype=bool)
-        allowed[curves.agreement.fact_of[places]] = True
+        allowed = np.zeros(len(found.facts), dtype=bool)
+        allowed[found.fact_of[places]] = True
         curves, words = replace(curves, allowed=allowed), " and ".join(sorted({*listed}))
     else:
         raise UsageError(
@@ -237,9 +231,9 @@ def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[
         raise UsageError(f'weights= are about facts drawn at random, and known="{known}" is not')
     if not isinstance(weights, Mapping):
         raise UsageError('weights= is a mapping of names to numbers above 0: {"alcohol": 3}')
-    heavy = np.ones(len(curves.agreement.facts))
+    heavy = np.ones(len(found.facts))
     for word, value in weights.items():
-        heavy[curves.agreement.fact_of[sparse.named(word)]] = _number(value, f'weights["{word}"]')
+        heavy[found.fact_of[found.named(word)]] = _number(value, f'weights["{word}"]')
     if not (heavy > 0).all():
         raise UsageError("weights= are above 0; name the facts that may be known in known=")
     return replace(curves, weights=heavy), f"{words}, weighted"
@@ -303,7 +297,7 @@ def _by_name(curves: Curves, known: Mapping[Any, Any], otherwise: Any) -> NDArra
         names, value = said if is_pair(said) else (word, said)
         p = _chance(value, f'known["{word}"]')
         listed = [names] if isinstance(names, str) else list(map(str, names))
-        places = np.unique(found.fact_of[found.sparse.named(listed)])
+        places = np.unique(found.fact_of[found.named(listed)])
         if len(listed) > 1 and places.size > 1:
             raise UsageError(
                 f'known["{word}"]: {", ".join(listed)} are learnt together, and here each fact is '

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar, NoReturn, cast
 
@@ -30,13 +29,13 @@ from reidbn.attacks.linkage.curves import Curves, support_of
 from reidbn.attacks.routes.arguments import mapping_of, whole_number
 from reidbn.differing import IN_A_CALL
 from reidbn.errors import UsageError
-from reidbn.microdata.agree import agreement
+from reidbn.microdata.agree import Agreement, agreement
 from reidbn.microdata.columns import Column
 from reidbn.microdata.noise import noisy
 from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.progress import progress
-from reidbn.theory.agreement import intervals
+from reidbn.theory.agreement import intervals, mean_off
 from reidbn.theory.singled_out import best_scores, drawn_orders
 
 Array = NDArray[np.float64]
@@ -62,6 +61,10 @@ class Effort:
     draws: int = 1_000
     seed: int = 0
 
+    def drawn(self, column: str) -> int:
+        """Draws behind a column of `DRAWN`."""
+        return self.draws if column == "off" else min(self.draws, STRANGERS)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparsePeople(People):
@@ -86,20 +89,25 @@ class SparsePeople(People):
             (),
             subject_ids=sparse.subject_ids,
             notes=sparse.notes,
+            others=sparse.others,
             origin=sparse.origin,
             sparse=sparse,
             effort=effort or Effort(),
         )
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
-        """Of the cells, and of how curves are found."""
-        effort = self.effort
-        return f"{self.sparse.fingerprint}-{effort.node_budget}-{effort.draws}-{effort.seed}"
+        return self.sparse.fingerprint
 
-    @cached_property
+    @property
     def content(self) -> str:
-        return self.fingerprint
+        return self.sparse.content
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """How curves are found."""
+        draws, steps, seed = self.effort.draws, self.effort.node_budget, self.effort.seed
+        return {"curves": f"{draws:,} draws from seed {seed} beyond {steps:,} steps a person"}
 
     @property
     def as_released(self) -> dict[str, Any]:
@@ -329,7 +337,7 @@ def curves_of(people: SparsePeople, known: SparseKnown, most: int = 1) -> Curves
     if known.known:
         allowed = np.zeros(len(found.facts), dtype=bool)
         for word in known.known:
-            allowed[found.fact_of[still_named(people, found.sparse, word)]] = True
+            allowed[found.fact_of[still_named(people, found, word)]] = True
     effort = people.effort
     return Curves(
         agreement=found, ks=tuple(range(1, most + 1)), allowed=allowed,
@@ -339,10 +347,10 @@ def curves_of(people: SparsePeople, known: SparseKnown, most: int = 1) -> Curves
     )  # fmt: skip
 
 
-def still_named(people: SparsePeople, sparse: Sparse, word: str) -> Ints:
+def still_named(people: SparsePeople, found: Agreement | Sparse, word: str) -> Ints:
     """The features of a word; none where the release has left all of them out."""
     try:
-        return sparse.named(word)
+        return found.named(word)
     except UsageError:
         if people.original is None:
             raise
@@ -384,14 +392,9 @@ def _furthest(told: Array, low: Array, high: Array) -> float:
     return float(np.maximum(told - low, high - told).max())
 
 
-def off_mean(off: Array) -> float:
-    """How far off a mean over people may be, where each person's number may be so far off."""
-    return float(np.sqrt((off**2).sum()) / max(len(off), 1))
-
-
 def _away(off: Array) -> str:
     """In words, at 95 %, and in whole per cent: no more than leaves the house."""
-    mean, one = (ceil(100 * p) for p in (off_mean(off), off.max()))
+    mean, one = (ceil(100 * p) for p in (float(mean_off(off)), off.max()))
     return f"a person's is at most {one} % away, a mean over people at most {mean} % (at 95 %)"
 
 
@@ -410,6 +413,8 @@ def _notes(
     found: dict[str, Array], known: SparseKnown, curves: Curves, who: Ints, wanted: Sequence[str]
 ) -> list[str]:
     said = [f"facts known: {known.in_words}; matched: {known.match}"]
+    if curves.agreement.left_out:
+        said.append(curves.agreement.left_out)
     if known.guesses > 1:
         said.append(
             f"the attacker looks at up to {known.guesses} records that fit best: identified means "

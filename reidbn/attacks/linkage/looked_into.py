@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.linkage.truth import acted_out
 from reidbn.microdata.sparse import Sparse
+from reidbn.release.counts import BASE
 from reidbn.theory.agreement import clustered_interval
 
 Array = NDArray[np.float64]
@@ -70,7 +71,7 @@ def _parts(sparse: Sparse, matched: Sparse) -> tuple[list[str], Ints]:
         names = sections[:MOST_ROWS]
     else:
         of = {name: name for name in sparse.names}
-        order = np.argsort(-sparse.records, kind="stable")[:MOST_ROWS]
+        order = np.argsort(-(sparse.records // BASE), kind="stable")[:MOST_ROWS]
         names = [sparse.names[j] for j in np.sort(order)]
     place = {name: i for i, name in enumerate(names)}
     return names, np.array([place.get(of.get(name, ""), -1) for name in matched.names])

@@ -75,13 +75,13 @@ def if_plausible(result: Assessment) -> Plausible | None:
     """What an assessment says beside its numbers; None where no fact is wrong, or none is drawn."""
     kept: Plausible | None
     if "_plausible" not in result.__dict__:
-        drawn = _may_be_wrong(result) and not result.is_simulated and not why_not_acted(result)
+        drawn = may_be_wrong(result) and not result.is_simulated and not why_not_acted(result)
         result.__dict__["_plausible"] = plausible(result) if drawn else None
     kept = result.__dict__["_plausible"]
     return kept
 
 
-def _may_be_wrong(result: Assessment) -> bool:
+def may_be_wrong(result: Assessment) -> bool:
     """Whether facts of a sparse table may be wrong in the attack."""
     if not isinstance(result.inputs.people, SparsePeople) or WRONG not in result.attack.nodes:
         return False
@@ -91,7 +91,7 @@ def _may_be_wrong(result: Assessment) -> bool:
 
 def remarks(result: Assessment) -> tuple[str, ...]:
     """That wrong facts fit nobody, and what happens where they fit somebody: in words and drawn."""
-    if not _may_be_wrong(result):
+    if not may_be_wrong(result):
         return ()
     found = if_plausible(result)
     if found is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,8 +19,9 @@ from reidbn.attacks.linkage.truth import Chosen, acted_out, chosen
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.late import late
 from reidbn.microdata.sparse import Sparse
-from reidbn.result import Measure, Result, by_person, count_of, mean_of
-from reidbn.theory.agreement import disagree, probability_interval
+from reidbn.release.counts import down
+from reidbn.result import Drawn, Measure, Result, by_person, count_of, digest, mean_of
+from reidbn.theory.agreement import disagree, mean_off, most_off, probability_interval
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -142,7 +144,8 @@ class Linkage(Result):
         if self.curves.order == "optimal":  # nothing is drawn: what is not exact lies in bounds
             return self._between_bounds(column)
         mean = float(self.success[:, column].mean())
-        slack = self._drawn_off().get(self.names[column], 0.0)
+        drawn = self._off_by_drawing().get(self.names[column])
+        slack = 0.0 if drawn is None else drawn.off
         low = high = mean
         if self.drawn:
             low, high = probability_interval(self.success[:, column], len(self.sparse), level=0.95)
@@ -150,17 +153,19 @@ class Linkage(Result):
             return None
         return max(low - slack, 0.0), min(high + slack, 1.0)
 
-    def _drawing(self, other: Linkage) -> dict[str, float]:
-        one, two = self._drawn_off(), other._drawn_off()
-        return {name: float(np.hypot(one.get(name, 0.0), two.get(name, 0.0))) for name in one | two}
-
-    def _drawn_off(self) -> dict[str, float]:
-        """At 95 %: people's curves are drawn apart; what an attacker chooses is not drawn."""
+    def _off_by_drawing(self) -> dict[str, Drawn]:
+        """People's curves are drawn apart; what an attacker chooses is not drawn."""
         if self.curves.order == "optimal":
             return {}
-        half = (self.high - self.low) / 2
-        off = np.sqrt((half**2).sum(axis=0)) / len(half)
-        return {name: own for name, own in zip(self.names, off.tolist(), strict=True) if own}
+        off = mean_off((self.high - self.low) / 2).tolist()
+        each = zip(self.names, off, self.success.T, strict=True)
+        return {name: Drawn(own, digest(curve)) for name, own, curve in each if own}
+
+    def _at_most_off(self) -> dict[str, float]:
+        if self.curves.order == "optimal":
+            return {}
+        n = max(int(down(len(self.sparse))), 1)
+        return dict.fromkeys(self.names, most_off(self.curves.draws) / sqrt(n))
 
     def _between_bounds(self, column: int) -> tuple[float, float] | None:
         ends = self.low[:, column], self.high[:, column]
@@ -235,6 +240,8 @@ class Linkage(Result):
                     else "they are never singled out"
                 )
             )
+        if self.curves.agreement.left_out:
+            said.append(self.curves.agreement.left_out)
         if self.curves.agreement.match in ("present", "modal"):
             said.append(
                 "presence tells people apart only where what is recorded depends on the person; "

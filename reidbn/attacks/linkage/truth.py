@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reidbn.attacks.linkage.curves import Curves
 from reidbn.microdata.agree import Agreement
-from reidbn.microdata.sparse import DATE, NUMBER, YEAR
+from reidbn.microdata.kinds import DATE, NUMBER, YEAR
 
 Ints = NDArray[np.int64]
 Chosen: TypeAlias = tuple[float, bool]  # a chance, and whether every choice was tried

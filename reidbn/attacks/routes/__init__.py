@@ -12,4 +12,5 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {"assess": "assess", "assessment": "Assessment", "changes": "what_if"},
+    {"drawn": "is_undecided off_of_each"},
 )

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.aside import asides
+from reidbn.aside import aside, asides
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Group, Question, parse_given, parse_states
+from reidbn.attack.parts import Group, parse_given, parse_states
 from reidbn.attack.scenario import Knows, Scenario, SparseKnown
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.family.columns import KinPeople, Looking
@@ -57,6 +57,7 @@ from reidbn.attacks.routes.placing import (
     refuse_other_risk,
     refuse_silence,
     scenario_of,
+    without_say,
 )
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.simulated import of_draws, simulated
@@ -78,7 +79,7 @@ from reidbn.inference.asked import Asked
 from reidbn.inference.lowering import check_settings
 from reidbn.inference.policies import refuse_policy_of_one
 from reidbn.inference.query import Mean, Query, default_question, read_query
-from reidbn.inference.worst import Ties, say_tied
+from reidbn.inference.worst import OF_HIGHEST, Tied, Ties, of_tied
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
@@ -213,7 +214,8 @@ def _people_of(people: Any) -> People:
     if isinstance(people, Kin):
         return KinPeople.of_kin(people)
     if isinstance(people, Neighbourhood):
-        return KinPeople.of_kin(people.kin, Looking(people.rule, people.in_release))
+        kin = people.kin
+        return KinPeople.of_kin(kin, Looking(people.rule, people.in_release, kin.plants))
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
     return people
@@ -300,11 +302,12 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     whole = filled is not None and (
         told is not None
         or base.counts_members(filled.name)
-        or filled.name in _given_names(inputs, scenario)
+        or filled.name in inputs.given_names(scenario)
     )
-    inputs = replace(inputs, counted=whole)
+    named = _named_alone(base, inputs, scenario)
+    inputs = replace(inputs, counted=whole, named=named)
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown, whole=whole)
-    if _named_alone(base, inputs, scenario) & {*groups.joined}:
+    if named & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown, whole=whole)
     unnamed = refuse_silence(
         base, groups, filled, inputs.people, spoken.renamed(inputs.columns),
@@ -325,8 +328,9 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     if inputs.population is not None and on_population(attack):
         population = _population(inputs, groups, seen, classes, match=_is_among(MATCH, measures))
     table = subject_table(attack, classes, population, asked, given, filled)
+    inputs, fallen = without_say(inputs, attack)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
-    notes += [*means_left_out(attack), *of_empty_cells(seen, groups.columns)]
+    notes += [*fallen, *means_left_out(attack), *of_empty_cells(seen, groups.columns)]
     attack, questions = _questions(attack, inputs)
     questions = {name: q for name, q in questions.items() if _is_among(name, measures)}
     for measure, query in list(questions.items()):
@@ -336,20 +340,19 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
                 f"question {measure} is left out: it has evidence, and acting runs forward"
             )
     notes += laid_over(attack, questions, inputs.learnt)
-    risks: dict[str, Array] = {}
     seen_before, done = inputs.given or scenario.given, inputs.done
     asks_match = population is not None and CLASS_SIZE in attack.subject and not seen_before
     asks_match = asks_match and _is_among(MATCH, measures)
     match_done = done if asks_match else None
     sums = _summed(attack, questions, inputs, classes, population, table, match_done)
     beside = ", beside what is given or done" if inputs.given or inputs.do else ""
+    asked_of: dict[str, tuple[Array, Tied]] = {}
     ties: Ties = {}
     for measure, query in list(questions.items()):
         try:
             found = sums.get(measure)
-            risks[measure] = _risks(attack, query, inputs, table) if found is None else found
-            say_tied(Asked(attack, query, dict(inputs.set), table.columns, people=table.of_person,
-                           beyond_range=inputs.beyond_range), ties)  # fmt: skip
+            risk = _risks(attack, query, inputs, table) if found is None else found
+            asked_of[measure] = risk, _of_tied(attack, query, inputs, table, risk, ties)
         except ImpossibleEvidence as problem:
             if measure == OVERALL:
                 raise type(problem)(
@@ -361,6 +364,8 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
                 f"question {measure} is left out: what it is given cannot happen for some people "
                 f"in this scenario{beside}"
             )
+    risks = {m: risk if tied.highest is None else tied.highest[:, 0]
+             for m, (risk, tied) in asked_of.items()}  # fmt: skip
     if population is not None and asks_match:
         match = sums.get("")
         if match is None:
@@ -378,6 +383,8 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         population=population,
         questions=questions,
         risks=risks,
+        taken={m: risk for m, (risk, tied) in asked_of.items() if tied.highest is not None},
+        untried=tuple(m for m, (_, tied) in asked_of.items() if not tied.is_known),
         provenance=inputs.provenance(attack),
     )
 
@@ -411,7 +418,7 @@ def _attached(
     attack, own, notes = attach(base, groups, filled, inputs.people)
     refuse_other_risk(base, attack, notes)
     if filled is not None and whole:
-        notes += counted_as_one(base, filled, groups, _given_names(inputs, inputs.scenario))
+        notes += counted_as_one(base, filled, groups, inputs.given_names(inputs.scenario))
     notes += own_node_stands(base, inputs.scenario)
     return attack, own, groups, notes + set_aside(filled, inputs.scenario)
 
@@ -507,19 +514,34 @@ def _named_alone(attack: Attack, inputs: Inputs, scenario: Scenario) -> frozense
     parents = (p for node in attack.nodes.values() for p in node.parents)
     events = (n for q in attack.questions.values() if not q.is_plain for n in q.names)
     done = (*inputs.do, *scenario.do)
-    return frozenset((*parents, *events, *done, *_given_names(inputs, scenario)))
-
-
-def _given_names(inputs: Inputs, scenario: Scenario) -> set[str]:
-    """Nodes and groups that evidence names, in states or in events."""
-    return Question("given", given={**scenario.given, **inputs.given}).names
+    return frozenset((*parents, *events, *done, *inputs.given_names(scenario)))
 
 
 def _risks(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:
     if inputs.method == "exact":
         folder = None if inputs.checkpoint is None else Path(inputs.checkpoint)
-        return exact_risks(attack, query, inputs.set, table, folder=folder)
+        return exact_risks(attack, query, inputs.set, table, folder=folder, taken=True)
     return simulated(attack, query, inputs, table)
+
+
+def _of_tied(
+    attack: Attack, query: Query, inputs: Inputs, table: SubjectTable, risk: Array, ties: Ties
+) -> Tied:
+    """What other policies, worth the same, say; and a word of it.
+
+    Risks that were acted out are of the one that is taken alone.
+    """
+    people = table.of_person if attack.utilities else None  # large where people are cells
+    case = Asked(attack, query, dict(inputs.set), table.columns, people=people,
+                 beyond_range=inputs.beyond_range)  # fmt: skip
+    exact = inputs.method == "exact"
+    found = of_tied(case, ties, taken=risk[:, None] if exact else None)
+    if not exact and found.highest is not None:
+        found = replace(found, highest=None, is_known=False)
+    if found.in_words:
+        told = found.is_known
+        aside("tied", 2.0 - told, f"{found.in_words}; {OF_HIGHEST}" if told else found.in_words)
+    return found
 
 
 def _summed(
@@ -551,7 +573,7 @@ def _questions(attack: Attack, inputs: Inputs) -> tuple[Attack, dict[str, Query]
         question = attack.questions[name]
         given = {**question.given, **inputs.learnt}
         what = Mean(question.expect) if question.expect else question.target
-        attack, query = read_query(attack, what, given, inputs.done)
+        attack, query = read_query(attack, what, given, inputs.done, of_people=True)
         if query.is_distribution:
             raise UsageError(f"question {name} asks for a distribution; name a state")
         if query.scale is not None:

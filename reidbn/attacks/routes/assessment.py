@@ -29,6 +29,7 @@ from reidbn.inference.asked import Asked
 from reidbn.inference.compared import WORK, Printed
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
+from reidbn.inference.worst import OF_TIED
 from reidbn.late import late
 from reidbn.microdata.placing import Groups
 from reidbn.microdata.subset_table import binomial_interval
@@ -83,8 +84,13 @@ class Assessment(Result):
     population: SubsetPopulation | None
     questions: Mapping[str, Query]
     risks: Mapping[str, Array]
-    """Per measure, one value per distinct subject."""
+    """Per measure, one value per distinct subject; of policies that are worth the same to the
+    attacker, that of the policy with the highest."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    taken: Mapping[str, Array] = field(default_factory=dict)
+    """Of a measure that is higher under another policy, worth the same, that of the one taken."""
+    untried: tuple[str, ...] = ()
+    """Measures that may be higher under another: these were too many to try, or were acted out."""
 
     def __post_init__(self) -> None:
         for measure, values in self.risks.items():
@@ -110,13 +116,19 @@ class Assessment(Result):
 
     def _on(self) -> dict[str, Any]:
         estimated = {} if self.population is None else {"estimated": True}
-        return {**self.inputs.knowing(self.groups), **estimated}
+        counted = {} if self.table.one_by_one else {"counted": "as cells"}
+        known = self.inputs.knowing(self.groups) | self.inputs.law(self.groups, of_each=False)
+        return {**known, **estimated, **counted}
+
+    def _known(self) -> dict[str, Any]:
+        return self.inputs.law(self.groups, of_each=True)
 
     def _asked_exactly(self) -> tuple[Any, ...]:
         return self.inputs.facts_exactly
 
     def _settings(self) -> dict[str, Any]:
-        return self.inputs.settings
+        bands = {f"{c} known in bands of": width for c, width in self.groups.bands.items()}
+        return self.inputs.settings | bands
 
     @property
     def posed(self) -> str:
@@ -125,7 +137,8 @@ class Assessment(Result):
         done = " and ".join(f"{node}={state}" for node, state in asked.do.items())
         parts = [f"given that {' and '.join(asked.known)}"] if asked.given else []
         parts += [f"when {done} is brought about"] if done else []
-        return ", ".join([*parts, *self.inputs.set_in_words])
+        tied = [OF_TIED] if OVERALL in self.taken else []
+        return ", ".join([*parts, *self.inputs.set_in_words, *tied])
 
     def settled(self) -> list[str]:
         """The measures whose very event an intervention names: they say nothing of the attack."""
@@ -184,20 +197,25 @@ class Assessment(Result):
 
     def _measures(self) -> dict[str, Measure]:
         """The mean of every risk over people; of people drawn at random, with its interval."""
+        drawn = self._off_by_drawing() if self.inputs.drawn else {}
         return {
             name: mean_of(
                 self.risk(name),
                 f"mean risk, {name.replace('_', ' ')}",
                 per_person=True,
-                interval=self._interval(name),
+                interval=self._interval(name, drawn[name].off if name in drawn else 0.0),
             )
             for name in self.risks
         }
 
-    def _interval(self, name: str) -> tuple[float, float] | None:
-        """The 95 % interval of a mean: of people drawn at random, or of draws."""
+    def _interval(self, name: str, off: float) -> tuple[float, float] | None:
+        """The 95 % interval of a mean: of people drawn at random, or of draws.
+
+        The numbers of people drawn at random may be drawn themselves, their mean so far `off`.
+        """
         if self.inputs.drawn:
-            return probability_interval(self.risk(name), len(self.table), level=0.95)
+            low, high = probability_interval(self.risk(name), len(self.table), level=0.95)
+            return max(low - off, 0.0), min(high + off, 1.0)
         if not self.is_simulated or name not in self.questions:
             return None
         return mean_of_shares_interval(
@@ -219,9 +237,11 @@ class Assessment(Result):
     def remarks(self) -> tuple[str, ...]:
         """Of the table, of what may be known, of wrong facts, and of the population."""
         fits = self.population.notes if self.population else ()
-        return (*self.table.notes, *self.groups.notes, *self._of_wrong_facts(), *fits)
+        said = (*self._of_wrong_facts(), *self._of_drawing())
+        return (*self.table.notes, *self.groups.notes, *said, *fits)
 
     _of_wrong_facts = late("reidbn.attacks.linkage.plausible:remarks")
+    _of_drawing = late("reidbn.attacks.routes.drawn:remarks")
 
     def _ids(self) -> NDArray[Any] | None:
         ids, rows = self.inputs.people.who, self.inputs.individuals
@@ -286,7 +306,10 @@ class Assessment(Result):
 
     @typed
     def risk(self, measure: str = OVERALL) -> Array:
-        """The measure of every person, in record order."""
+        """The measure of every person, in record order.
+
+        Of policies that are worth the same to an attacker who decides, the highest.
+        """
         if measure not in self.risks:
             raise UsageError(f'no measure "{measure}"; {did_you_mean(str(measure), self.risks)}')
         return self.risks[measure][self.subject_table.of_person]
@@ -378,13 +401,17 @@ class Assessment(Result):
             draws=whole_number(draws, "draws", least=1),
             seed=seed,
             subjects=subjects,
-            printed=self.risks[OVERALL][who] if exact else None,
+            printed=self._acted[OVERALL][who] if exact else None,
             **self._shown(who, columns),
             work=work,
             beyond_range=self.inputs.beyond_range,
             people=people,
             must_agree=False,
         )
+        if self.taken:
+            check = replace(check, not_checked=f"{check.not_checked}; risks are compared under the "
+                            f"policy taken, and not where another is as good and they are higher "
+                            f"({', '.join(self.taken)})")  # fmt: skip
         if check.compared is None or isinstance(who, slice):
             return check
         told = check.compared  # who is like somebody compared is compared, too
@@ -392,10 +419,16 @@ class Assessment(Result):
             told = replace(told, people=int(self.subject_table.counts[who].sum()))
         return replace(check, compared=replace(told, of=len(self)))
 
+    @property
+    def _acted(self) -> Mapping[str, Array]:
+        """The risks under the attacker's policy as he takes it, which every engine is given."""
+        return {**self.risks, **self.taken}
+
     def _shown(self, who: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
         """Every measure of those who are checked, and the attack in which each is a question."""
         trials = 0 if self.inputs.method == "exact" else self.inputs.draws
-        shown = {m: Printed(q, self.risks[m][who], trials) for m, q in self.questions.items()}
+        acted = self._acted
+        shown = {m: Printed(q, acted[m][who], trials) for m, q in self.questions.items()}
         if MATCH not in self.risks or self.population is None:
             return {"shown": shown}
         attack, query = match_question(self.attack, self.questions[OVERALL].do)
@@ -454,12 +487,14 @@ class Assessment(Result):
             beyond_range=self.inputs.beyond_range,
             many=summed_people(self.classes, self.population, self.subject_table),
             laid=self.inputs.learnt,
+            silent=self.inputs.attack.settable.keys() - self.attack.settable.keys(),
         )
 
     uncertainty = late("reidbn.whatif.uncertainty:uncertainty")
     population_uncertainty = late("reidbn.attacks.routes.readings:population_uncertainty")
     compare_with = late("reidbn.attacks.routes.changes:compare_assessments")
-    _drawing = late("reidbn.attacks.routes.changes:drawing_between")
+    _off_by_drawing = late("reidbn.attacks.routes.drawn:off_by_drawing")
+    _at_most_off = late("reidbn.attacks.routes.drawn:at_most_off")
 
     # -- views (the rooms above) -----------------------------------------------------------
 

@@ -16,6 +16,7 @@ import io
 import json
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -30,7 +31,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attacks.routes.subject_data import SubjectTable
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD
-from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning, UsageError
+from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning, TooLarge, UsageError
 from reidbn.inference.answers import at_once, joint, positions
 from reidbn.inference.lowering import STEPS, Lowering
 from reidbn.inference.query import Query
@@ -54,15 +55,35 @@ def risks(
     table: SubjectTable,
     *,
     folder: Path | None = None,
+    taken: bool = False,
 ) -> Array:
-    """P(wanted | given, do) of every distinct subject."""
+    """P(wanted | given, do) of every distinct subject.
+
+    Of policies that are worth the same to the attacker the highest; with `taken` that of the one
+    he takes, which it is, too, where the others are too many to try.
+    """
+    if attack.decisions and not taken:
+        with suppress(UsageError, TooLarge):
+            return _in_blocks(attack, query, settings, table, None, worst=True)
+    return _in_blocks(attack, query, settings, table, folder, worst=False)
+
+
+def _in_blocks(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, float],
+    table: SubjectTable,
+    folder: Path | None,
+    *,
+    worst: bool,
+) -> Array:
     step = max(1, CELLS // max((1 << len(g.members) for g in attack.groups.values()), default=1))
     out = np.empty(table.subjects)
     for start in progress(range(0, table.subjects, step), "risk of every person"):
         block = slice(start, min(start + step, table.subjects))
         columns = table.block(block)
         if folder is None:
-            out[block] = _risk(attack, query, settings, columns, table, block)
+            out[block] = _risk(attack, query, settings, columns, table, block, worst=worst)
             continue
         place = folder / f"{_key(attack, query, settings, columns)}-{start}{ENDING}"
         kept = _kept(place, block.stop - block.start)
@@ -80,8 +101,10 @@ def _risk(
     columns: Mapping[str, Array],
     table: SubjectTable,
     block: slice,
+    *,
+    worst: bool = False,
 ) -> Array:
-    values = joint(attack, query, settings, columns)[:, 0]
+    values = joint(attack, query, settings, columns, worst=worst)[:, 0]
     evidence = values.sum(axis=tuple(range(1, values.ndim)))
     if (evidence <= 0).any():
         counts = np.broadcast_to(table.counts[block], evidence.shape)

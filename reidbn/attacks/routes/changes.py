@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.linkage.columns import DRAWN, SparsePeople, in_release, known_of, off_mean
+from reidbn.attacks.linkage.columns import SparsePeople, in_release, known_of
 from reidbn.attacks.routes.arguments import (
     columns_of,
     filled_otherwise,
@@ -28,17 +28,17 @@ from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, people_behind
 from reidbn.attacks.routes.inputs import Inputs
-from reidbn.attacks.routes.readings import columns_behind
 from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
 from reidbn.differing import differing, other_events
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.inference.worst import OF_ONE, OF_TIED
 from reidbn.microdata.again import again, changed_from, stay_out
 from reidbn.microdata.generalise import empty_cells, left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.result import NOTHING, WITHIN_DRAWING, Result
+from reidbn.result import NOTHING, WITHIN_DRAWING, Result, drawing_between
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
@@ -467,7 +467,7 @@ class AssessmentsCompared:
     @cached_property
     def drawing(self) -> dict[str, float]:
         """By measure, how far drawing curves alone may put the two means apart, at 95 %."""
-        return drawing_between(self.before, self.after)
+        return drawing_between(self.before._off_by_drawing(), self.after._off_by_drawing())
 
     @property
     def within_drawing(self) -> list[str]:
@@ -478,6 +478,15 @@ class AssessmentsCompared:
             for name, off in self.drawing.items()
             if name in apart.index and NOTHING < apart[name] <= off
         ]
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """Of which measures policies are worth the same to the attacker, and which is told."""
+        both = (self.before, self.after)
+        higher = [m for m in self.table.index if any(m in r.taken for r in both)]
+        untried = [m for m in self.table.index if any(m in r.untried for r in both)]
+        told = [f"{', '.join(higher)}: the highest {OF_TIED}"] if higher else []
+        return (*told, *([f"{', '.join(untried)}: {OF_ONE}"] if untried else []))
 
     @property
     def is_reduction(self) -> bool:
@@ -495,6 +504,7 @@ class AssessmentsCompared:
             "differs": list(self.differs),
             "reduction_percent": table.to_dict(orient="index"),
             **({"drawing": self.drawing} if self.drawing else {}),
+            **({"tied": list(self.tied)} if self.tied else {}),
         }
 
     def __str__(self) -> str:
@@ -523,7 +533,7 @@ class AssessmentsCompared:
             )
         if self.within_drawing:
             lines.append(f"  {', '.join(self.within_drawing)}: {WITHIN_DRAWING}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {text}" for text in self.tied)])
 
     __repr__ = __str__
 
@@ -541,27 +551,3 @@ def _same_people(before: Inputs, after: Inputs) -> bool:
 def compare_assessments(before: Assessment, after: Assessment) -> AssessmentsCompared:
     """Person by person, what the change did to every measure: `before` against `after`."""
     return AssessmentsCompared(assessed(before), assessed(after))
-
-
-def drawing_between(before: Assessment, after: Assessment) -> dict[str, float]:
-    """By measure, how far drawing curves alone may put two means apart, at 95 %.
-
-    Nothing where both read the same draws, as they do where numbers of the model alone changed.
-    """
-    each = []
-    for result in (before, after):
-        people, given = result.inputs.people, result.subject_table.given
-        if not isinstance(people, SparsePeople):
-            return {}
-        made = people.drawn(known_of(result.inputs.scenario), result.inputs.individuals)
-        each.append((result, made, given))
-    if each[0][1] is each[1][1]:
-        return {}
-    apart: dict[str, float] = {}
-    for result, made, given in each:
-        for measure, query in result.questions.items():
-            read = columns_behind(result.attack, query) - given
-            off = [name for name, of in DRAWN.items() if of & read and name in made]
-            square = sum(off_mean(made[name]) ** 2 for name in off)
-            apart[measure] = float(np.hypot(apart.get(measure, 0.0), np.sqrt(square)))
-    return {name: own for name, own in apart.items() if own}

@@ -260,6 +260,16 @@ def classes_of(
     )
 
 
+def matches_on(
+    people: People, groups: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[list[str], Ints]]:
+    """The columns of every subset of the groups, and how many match each person on them."""
+    for mask in range(1 << len(groups)):
+        named = (c for j, group in enumerate(groups) if mask >> j & 1 for c in group)
+        known = list(dict.fromkeys(named))  # groups may share columns
+        yield known, people.class_sizes(known)
+
+
 def _by_matching(
     people: People, groups: Sequence[tuple[str, ...]], individuals: NDArray[np.int64] | None
 ) -> SubsetClasses:
@@ -273,10 +283,8 @@ def _by_matching(
     sizes = np.empty((total, asked.size), dtype=np.uint32)
     written = as_fitted(people)
     frequencies, occurring = [], []
-    for mask in progress(range(total), "matches on every subset"):
-        named = (c for j, group in enumerate(groups) if mask >> j & 1 for c in group)
-        known = list(dict.fromkeys(named))  # groups may share columns
-        matched = people.class_sizes(known)
+    every = progress(matches_on(people, groups), "matches on every subset", total=total)
+    for mask, (known, matched) in enumerate(every):
         sizes[mask] = matched[asked]
         occurring.append(np.unique(matched).astype(np.int64))
         frequencies.append(written.frequencies(known))

@@ -48,6 +48,7 @@ from reidbn.attacks.routes.summed import (
 from reidbn.calls import typed
 from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import ImpossibleEvidence, UsageError
+from reidbn.inference.answers import joint
 from reidbn.inference.policies import reckoned_with
 from reidbn.inference.query import Query
 from reidbn.microdata.tallied import TalliedPeople
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+FEW = 64  # people in whom it is looked at what is a route
 IN_CACHE = 1 << 20  # person x subset cells at a time
 
 
@@ -336,7 +338,7 @@ def _shapley(worth: dict[int, Array], j: int, b: int) -> Array:
 
 
 def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
-    """Per person, P(route succeeds) for every yes/no parent of the measure's event."""
+    """Per person, P(route succeeds) for every yes/no parent that brings the event about alone."""
     import pandas as pd
 
     if isinstance(result.table, TalliedPeople):
@@ -353,11 +355,39 @@ def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
 
 
 def route_names(result: Assessment, measure: str) -> list[str]:
-    """The yes/no parents of the measure's event."""
-    query = result.questions[measure]
-    target = _through_the_scenario(result, result.attack.all_nodes[query.targets[0]])
-    return [p for p in target.parents if p in result.attack.nodes
-            and set(result.attack.nodes[p].states) == {NO, YES}]  # fmt: skip
+    """The routes to the measure's event: yes/no parents that can each bring it about alone."""
+    names, alone = _parents(result, measure)
+    return [name for name in names if name in alone]
+
+
+def step_names(result: Assessment, measure: str) -> list[str]:
+    """The yes/no parents of the measure's event of which none brings it about by itself."""
+    names, alone = _parents(result, measure)
+    return [name for name in names if name not in alone]
+
+
+def _parents(result: Assessment, measure: str) -> tuple[list[str], set[str]]:
+    """The yes/no parents of the measure's event, and which of them make it likelier by themselves.
+
+    Looked at in a few people with all of them brought about: nothing else bears on it then.
+    """
+    query, attack = result.questions[measure], result.attack
+    target = _through_the_scenario(result, attack.all_nodes[query.targets[0]])
+    names = [p for p in target.parents if p in attack.nodes
+             and set(attack.nodes[p].states) == {NO, YES}]  # fmt: skip
+    if not names or YES not in target.states:
+        return names, {*names}
+    table = result.subject_table
+    few = table.of_subjects(np.arange(min(table.subjects, FEW)))
+    none = dict.fromkeys(names, NO)
+
+    def chance(yes: Mapping[str, str]) -> Array:
+        asked = Query((target.name,), {}, {}, {**query.do, **none, **yes})
+        found = joint(attack, asked, result.inputs.set, few, alone=True)
+        return np.asarray(found[..., target.states.index(YES)])
+
+    least = chance({})
+    return names, {name for name in names if (chance({name: YES}) > least).any()}
 
 
 def beside_routes(result: Assessment, measure: str) -> list[str]:

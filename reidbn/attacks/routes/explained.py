@@ -32,12 +32,14 @@ from reidbn.attacks.routes.drivers import (
     drivers,
     risk_of,
     route_names,
+    step_names,
     worth,
 )
 from reidbn.calls import typed
 from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import EngineError, ImpossibleEvidence, UsageError
 from reidbn.inference.query import Query
+from reidbn.inference.worst import OF_ONE, OF_TIED
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.release.seal import sealed, unsealed
 from reidbn.release.writing import write_text
@@ -84,6 +86,8 @@ class PersonExplained:
     """Events that the risk has in it besides the routes: each route is told without them."""
     highest: float | None = None
     """The highest risk of all people."""
+    steps: Mapping[str, float] = field(default_factory=dict)
+    """The chance of each step: none of them brings the event about by itself."""
 
     @property
     def protections(self) -> dict[str, float]:
@@ -94,13 +98,17 @@ class PersonExplained:
 
     def in_words(self) -> str:
         """One paragraph with the numbers."""
+        told = self.highest is None or tiny(self.highest) != tiny(self.risk)
         higher = f"{counted(self.higher, 'person')} {agree(self.higher, 'has', 'have')}"
         up_to = f", up to {tiny(self.highest)}" if self.higher and self.highest is not None else ""
+        if self.higher and not told:
+            higher, up_to = "nobody has", " by as many digits as are told here"
         parts = [
             f"Person {self.person}: {self.measure.replace('_', ' ')} risk {_chance(self.risk)}; "
             f"{self.asked}. The mean of {counted(self.people, 'person')} is {tiny(self.mean)}, and "
             f"{higher if self.higher else 'nobody has'} a higher one{up_to}.",
             *self._routes_in_words(),
+            *self._steps_in_words(),
             *self._facts_in_words(),
             *self._protections_in_words(),
         ]
@@ -128,6 +136,13 @@ class PersonExplained:
             f"By route, with the odds that the attack gives it: {told}.{above} The report's rows "
             f"of these names are of the events before those odds: {', '.join(with_odds)}."
         ]
+
+    def _steps_in_words(self) -> list[str]:
+        if not self.steps:
+            return []
+        told = [f"{name.replace('_', ' ')} {tiny(p)}" for name, p in self.steps.items()]
+        rest = "Beside the routes, as parts of another way" if self.routes else "Step by step"
+        return [f"{rest} (no step is enough by itself): {', '.join(told)}."]
 
     def _facts_in_words(self) -> list[str]:
         found = []
@@ -167,6 +182,7 @@ class PersonExplained:
             "higher": self.higher, "highest": self.highest, "besides": list(self.besides),
             "alike": self.alike, "nothing": self.nothing,
             "facts": dict(self.facts), "method": self.method, "routes": dict(self.routes),
+            "steps": dict(self.steps),
             "hidden": dict(self.hidden), "closed": dict(self.closed),
             "in_words": self.in_words(),
         }  # fmt: skip
@@ -280,8 +296,8 @@ class PeopleExplained:
         i = self.of_person[place]
 
         def told(key: str) -> dict[str, float]:
-            row = self.values[key][i] if self.names[key] else ()
-            pairs = zip(self.names[key], row, strict=True)
+            names = self.names.get(key, ())  # a file of before steps were told has none
+            pairs = zip(names, self.values[key][i] if names else (), strict=True)
             return {name: float(p) for name, p in pairs if p is not None and p == p}
 
         about, one = self.about, self.values
@@ -293,7 +309,7 @@ class PeopleExplained:
             nothing=None if one["nothing"] is None else float(one["nothing"][i]),
             facts=told("facts"), method=about["method"], routes=told("routes"),
             hidden=told("hidden"), closed=told("closed"), asks=about.get("asks", {}),
-            besides=about.get("besides", ()), highest=about.get("highest"),
+            besides=about.get("besides", ()), highest=about.get("highest"), steps=told("steps"),
         )  # fmt: skip
 
 
@@ -314,17 +330,24 @@ def _explained(result: Assessment, measure: str, place: int | None) -> PeopleExp
     }
     names: dict[str, Sequence[str]] = {"risks": list(own)}
     names["facts"], values["facts"], values["nothing"], method = _facts(base, measure)
-    for key, found in zip(("routes", "closed"), _routes(base, measure), strict=True):
+    for key, found in zip(("routes", "steps", "closed"), _routes(base, measure), strict=True):
         names[key], values[key] = _stacked(found)
     names["hidden"], values["hidden"] = _stacked(_hidden(base, measure))
     about = {
         "asked": f"{result.inputs.attack.name} under {told_name(result.inputs.scenario)}, "
-        f"{result.questions[measure].describe()}",
+        f"{result.questions[measure].describe()}{_of_tied(result, measure)}",
         "measure": measure, "people": len(result), "mean": float(everybody.mean()),
         "highest": float(everybody[-1]), "besides": beside_routes(result, measure),
         "method": method, "asks": {name: q.describe() for name, q in result.questions.items()},
     }  # fmt: skip
     return PeopleExplained(about, names, values, base.subject_table.of_person.tolist())
+
+
+def _of_tied(result: Assessment, measure: str) -> str:
+    """Whose answer it is where policies are worth the same to the attacker."""
+    if measure in result.taken:
+        return f", the highest {OF_TIED}"
+    return f", {OF_ONE}" if measure in result.untried else ""
 
 
 def _base(result: Assessment, place: int | None) -> tuple[Assessment, NDArray[np.intp]]:
@@ -347,7 +370,7 @@ def _base(result: Assessment, place: int | None) -> tuple[Assessment, NDArray[np
         of_entry=np.zeros(1, dtype=np.intp), some=None, is_kept=True, people=None,
     )  # fmt: skip
     risks = {name: values[subject] for name, values in result.risks.items()}
-    return replace(result, subject_table=one, risks=risks), np.array([place])
+    return replace(result, subject_table=one, risks=risks, taken={}), np.array([place])
 
 
 def _alike(result: Assessment, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
@@ -375,20 +398,24 @@ def _facts(base: Assessment, measure: str) -> tuple[list[str], Array | None, Arr
     return list(found.labels), found.by_subject, nothing if is_shared else None, found.method
 
 
-def _routes(base: Assessment, measure: str) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Per route the chance that it succeeds, and the risk that is left where it is closed.
+def _routes(base: Assessment, measure: str) -> tuple[dict[str, Array], ...]:
+    """Per route and per step its chance, and the risk that is left where either is closed.
 
     The higher one of an attacker who learns that it is closed, and of one who does not.
     """
-    query, succeeds, closed = base.questions[measure], {}, {}
-    for name in route_names(base, measure):
-        succeeds[name] = _asked(base, Query((name,), {name: YES}, query.given, query.do))
+    query, closed = base.questions[measure], {}
+    routes, steps = dict[str, Array](), dict[str, Array]()
+    of_routes, of_steps = route_names(base, measure), step_names(base, measure)
+    for name in (*of_routes, *of_steps):
+        (routes if name in of_routes else steps)[name] = _asked(
+            base, Query((name,), {name: YES}, query.given, query.do)
+        )
         if name not in {*query.given, *query.do, *query.targets}:
             shut = replace(query, do={**query.do, name: NO})
             closed[name] = _asked(base, shut)
             if base.attack.decisions:
                 closed[name] = np.maximum(closed[name], _asked(base, shut, {name: NO}))
-    return succeeds, closed
+    return routes, steps, closed
 
 
 def _hidden(base: Assessment, measure: str) -> dict[str, Array]:

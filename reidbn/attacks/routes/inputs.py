@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import reidbn
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Given
+from reidbn.attack.parts import Given, Question
 from reidbn.attack.scenario import Listed, Scenario
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.linkage.columns import SparsePeople, known_of, still_named
@@ -19,6 +19,7 @@ from reidbn.calls import older
 from reidbn.differing import OWN, chances_told
 from reidbn.microdata.placing import Groups, Placed
 from reidbn.microdata.table import People
+from reidbn.result import digest
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +53,18 @@ class Inputs:
     """What the caller set; `set` holds what the scenario sets, too."""
     counted: bool = False
     """Whether it matters how many groups are known, so that a sure group is not its columns."""
+    named: frozenset[str] = frozenset()
+    """Nodes that something names one by one, so that a group is not its columns alone."""
     trials = older("draws")
 
     @property
     def learnt(self) -> dict[str, Given]:
         """What the scenario says is known, and the call, which goes before it."""
         return {**self.scenario.given, **self.given}
+
+    def given_names(self, scenario: Scenario) -> frozenset[str]:
+        """Nodes and groups that evidence names, in states or in events."""
+        return frozenset(Question("given", given={**scenario.given, **self.given}).names)
 
     @property
     def done(self) -> dict[str, str]:
@@ -84,7 +91,11 @@ class Inputs:
 
     def in_order(self, event: str) -> str:
         """The same in one form, without what is told by itself: columns, known or not, settings."""
-        return self._told(event, [], self._taken[0].in_order(apart=self.counted), [], [])
+        return self._told(event, [], self._known_in_order, [], [])
+
+    @property
+    def _known_in_order(self) -> Scenario:
+        return self._taken[0].in_order(apart=self.counted, named=self.named)
 
     def _told(
         self, event: str, columns: Sequence[str], known: Scenario, unknown: Sequence[str],
@@ -105,17 +116,52 @@ class Inputs:
     @property
     def known_to_nobody(self) -> tuple[str, ...]:
         """Columns that were named unknown, or of which a chance of 0 was said."""
-        knows = self.scenario.knows
-        said = knows.known if knows is not None and self.scenario.is_said else ()
+        knows = self.scenario.renamed(self.columns).without(self.without).knows
+        said = knows.known if knows is not None else ()
         gone = {c for item in said if item.constant == 0 for c in item.columns}
+        gone &= {*self.people.columns}
         gone -= {c for item in said if item.constant != 0 for c in item.columns}
         return tuple(sorted(gone | {*self.unknown}))
 
     def knowing(self, groups: Groups) -> dict[str, Any]:
         """By which columns people are told apart, and the chances that all of them share."""
         columns = sorted({name for group in groups.columns for name in group})
-        found: dict[str, Any] = {"chances": self._chances(groups)}
+        chances = self._chances(groups)
+        found: dict[str, Any] = {"chances": chances}
         return found | ({"on": columns} if columns else {})
+
+    def law(self, groups: Groups, *, of_each: bool) -> dict[str, Any]:
+        """What is known with which chances, by whatever names it was said, as a digest and the
+        parameters that it holds; of chances that are each person's own, or of no such.
+
+        Nothing where the scenario brings more, or something else names the groups.
+        """
+        more, members = self.scenario, {f"p_{one.member}": one for one in groups.placed}
+        node = groups.parent.node if groups.parent else None
+        names, own = {*members, f"p_{node}"}, self.attack.settable.keys()
+        if (
+            more.parameters or more.nodes or more.questions or self.counted or not members
+            or names & {*own} or not {*self.set} <= names | own
+            or any(one.member in self.named for one in groups.placed)
+        ):  # fmt: skip
+            return {}
+        parent = groups.parent_p
+        if parent is not None:
+            parent = _one_for_all(self.set.get(f"p_{node}", parent))
+        each = {name: _one_for_all(self.set.get(name, one.p)) for name, one in members.items()}
+        listed = [] if parent is None else [np.round(parent, 12)]
+        personal = any(p.shape[-1] > 1 for p in (*each.values(), *listed))
+        if personal != of_each:
+            return {}
+        beside = getattr(groups.parent, "weights", None)
+        sure = {c for name, one in members.items() if (each[name] == 1).all() for c in one.columns}
+        known = [
+            (left, np.round(each[name], 12).tobytes())
+            for name, one in members.items()
+            if (left := tuple(sorted({*one.columns} - sure)))
+        ]
+        told = repr((sorted(sure), sorted(known), sorted(groups.bands.items()), node, beside))
+        return {"law": [digest(told, *listed), *sorted(names)]}
 
     def _chances(self, groups: Groups) -> dict[str, list[Any]]:
         """Of columns that are known together the parameter and the chance; what is sure apart.
@@ -131,11 +177,10 @@ class Inputs:
         if groups.parent is not None:
             on = float(self.set.get(f"p_{groups.parent.node}", on))
 
-        def told(one: Placed) -> tuple[list[str], str, float | str]:
+        def told(one: Placed) -> tuple[Sequence[str], str, float | str]:
             name = f"p_{one.member}"
             p = self.set.get(name, one.p[0] if one.p.shape == (1,) else None)
-            seen = [f"bands of {c}" if c in groups.bands else c for c in one.columns]
-            return seen, name, OWN if p is None else float(p)
+            return one.columns, name, OWN if p is None else float(p)
 
         found = chances_told(map(told, groups.placed))
         return {key: [name, p if isinstance(p, str) else on * p, some]
@@ -151,6 +196,7 @@ class Inputs:
             every = len(read.named(facts.known)) == len(read.schema)
             told = replace(facts, known=()) if every else facts
             found |= {"facts known": told.in_words, "matched": facts.match}
+            found |= self.people.settings
         parent = None if self.scenario.knows is None else self.scenario.knows.parent
         if isinstance(parent, Listed):
             found["together"] = "yes" if parent.shared else "no"
@@ -168,7 +214,7 @@ class Inputs:
 
     def provenance(self, attack: Attack) -> dict[str, Any]:
         """What numbers of this attack, as it was laid on the table, were made from."""
-        known = self._taken[0].in_order(apart=self.counted)
+        known = self._known_in_order
         return {
             "reidbn": reidbn.__version__,
             "attack": self.attack.name,
@@ -194,3 +240,9 @@ class Inputs:
             "unknown": list(self.known_to_nobody),
             "without": sorted(self.without),
         }  # fmt: skip
+
+
+def _one_for_all(chance: Any) -> NDArray[np.float64]:
+    """The chances of people, or one where all have the same."""
+    p = np.atleast_1d(np.asarray(chance, dtype=np.float64))
+    return p if (p != p[..., :1]).any() else p[..., :1]

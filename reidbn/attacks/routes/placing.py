@@ -33,16 +33,9 @@ from reidbn.attack.parts import (
     SubjectColumn,
     parse_states,
 )
-from reidbn.attack.scenario import (
-    ByPerson,
-    InBands,
-    Known,
-    Knows,
-    Listed,
-    Profile,
-    Scenario,
-)
+from reidbn.attack.scenario import ByPerson, InBands, Known, Knows, Listed, Profile, Scenario
 from reidbn.attack.scenariofile import load_scenario
+from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.subject_data import RECORDS, providers
 from reidbn.cpds.match import Probability
 from reidbn.cpds.rows import Row, Rows
@@ -468,3 +461,19 @@ def _profile_rows(groups: Groups, profile: Profile) -> tuple[GroupRow, ...]:
         GroupRow(tuple(float(p.p[i, 0]) for p in groups.placed), {profile.node: state})
         for i, state in enumerate(profile.weights)
     )
+
+
+def without_say(inputs: Inputs, attack: Attack) -> tuple[Inputs, list[str]]:
+    """The inputs without what was set of stories that the scenario put aside; and a word of it."""
+    gone = [n for n in inputs.set if n in inputs.attack.settable and n not in attack.settable]
+    if not gone:
+        return inputs, []
+
+    def left(of: Mapping[str, float]) -> dict[str, float]:
+        return {name: value for name, value in of.items() if name not in gone}
+
+    told = (
+        f"{', '.join(gone)} was set and has no say here: the scenario {inputs.scenario.name} says "
+        "what is known in place of the stories that read it"
+    )
+    return replace(inputs, set=left(inputs.set), said=left(inputs.said)), [told]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reidbn.attack.assumptions import is_assumption
+from reidbn.attack.assumptions import DERIVED, is_assumption
 from reidbn.attack.numbers import is_assumed
 from reidbn.attack.scenario import ByPerson, Chance, FactLookup, Listed, Profile
 from reidbn.attack.scenariofile import told_name
@@ -125,7 +125,7 @@ def _derived(result: Assessment) -> Iterator[Entry]:
             text = f"{result._case().base(number.name):g}"
             model = result.attack.settable[number.name].value
         said = number.source or ("assumption: a number in it" if is_assumed(number) else "")
-        source = "; ".join(filter(None, [f"derived: {number.formula}", said]))
+        source = "; ".join(filter(None, [f"{DERIVED}{number.formula}", said]))
         unit = result.attack.derived.units[number.name]
         yield Entry(
             number.name,

@@ -23,8 +23,10 @@ from reidbn.attacks.routes.subject_data import CLASS_SIZE, given_columns, not_gi
 from reidbn.errors import UsageError
 from reidbn.inference import exact
 from reidbn.inference.lowering import Lowering
+from reidbn.inference.query import default_question
 from reidbn.inference.sampling import forward
 from reidbn.microdata.placing import Groups
+from reidbn.written import agree
 
 AS_TOLD = Scenario("as-told", title="What the model itself tells of how attributes are learnt")
 
@@ -70,12 +72,7 @@ def attach_told(
     names = {_label(member): member for member in told.members}
     members = tuple(names[placed.label] for placed in groups.placed)
     left = [member for member in told.members if member not in members]
-    each = any(column.each == told.name for column in attack.subject.values())
-    if left and (each or attack.counts_members(told.name)):
-        raise UsageError(
-            f"{attack.name} looks at all members of {told.name}, so none can be left out "
-            f"(without={[_label(m) for m in left]})"
-        )
+    attack, unasked = _of_those_there(attack, told.name, left, inputs) if left else (attack, [])
     own = tuple(node for node in told.own if node.name in members)
     apart = [node for node in told.member_nodes() if node.name in left]
     attack = attack.replace(
@@ -89,7 +86,34 @@ def attach_told(
         for one, member, p in zip(groups.placed, members, chances, strict=True)
     )
     notes = [f"{_label(m)}: may be learnt, and is not matched in the table" for m in left]
-    return attack, replace(groups, placed=placed, joined={}), notes
+    return attack, replace(groups, placed=placed, joined={}), [*notes, *unasked]
+
+
+def _of_those_there(
+    attack: Attack, group: str, left: list[str], inputs: Inputs
+) -> tuple[Attack, list[str]]:
+    """The attack without questions beside the main one that look at members who were left out."""
+    counting = [name for name, q in attack.questions.items() if group in q.names]
+    main = default_question(attack)
+    reading = [f"column {name}" for name, c in attack.subject.items() if c.each == group]
+    reading += [f"node {name}" for name in attack.counting_nodes(group)]
+    reading += [f"question {main}"] if main in counting else []
+    reading += ["what is given"] if group in inputs.given_names(inputs.scenario) else []
+    if reading:
+        said = (
+            f"{attack.name} looks at all members of {group} ({reading[0]}), so none can be left "
+            "out; name the column of each: "
+        )
+        columns = ", ".join(f'"{_label(m)}": "your_column"' for m in left)
+        shell = " ".join(f"--column {_label(m)}=YOUR_COLUMN" for m in left)
+        raise UsageError(f"{said}columns={{{columns}}}", in_shell=f"{said}{shell}")
+    rest = {name: q for name, q in attack.questions.items() if name not in counting}
+    notes = [
+        f"question {name} is left out: it looks at all members of {group}, and "
+        f"{', '.join(map(_label, left))} {agree(len(left), 'is', 'are')} not there"
+        for name in counting
+    ]
+    return attack.replace(questions=rest), notes
 
 
 def _chances(attack: Attack, members: tuple[str, ...], inputs: Inputs) -> list[Array]:

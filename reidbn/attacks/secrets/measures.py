@@ -9,6 +9,15 @@ import numpy as np
 from reidbn.attacks.secrets.result import NUMERIC, Disclosure
 from reidbn.result import SHARE, Measure, count_of, given, mean_of, rest_of
 
+WITHHELD = {
+    "best_guess", "best_guess_without_own_record", "mean_poac_full", "mean_poac_min",
+    "mean_ppp_without_own_record", "posterior_full", "posterior_max", "prior", "right_about_them",
+    "right_about_them_prior",
+}  # fmt: skip
+"""Means that stay in the house: they follow from no count of people that a page tells, and a few
+people move some of them by as many (benchmarks.attacker_strangers); the rest repeats what is told.
+"""
+
 
 def measures(d: Disclosure) -> dict[str, Measure]:
     """The numbers of the page, of the command and of its JSON."""
@@ -26,8 +35,11 @@ def measures(d: Disclosure) -> dict[str, Measure]:
         "sure_without_own_record": Measure(  # the others are alone, and counted elsewhere
             int(d.sure_without_own.sum()), unit="people", words="of these by others' records alone"
         ),
-        "best_guess_prior": mean_of(
-            np.full(len(d), d.best_guess_prior), f"best guess right{about}, nothing known"
+        "best_guess_prior": Measure(
+            d.best_guess_prior,
+            words=f"best guess right{about}, nothing known",
+            told="ratio",
+            each=np.array([d.best_guess_prior * len(d), len(d)]),
         ),
         "best_guess": mean_of(d.best_guess, f"best guess right{about}, all known", per_person=True),
     }
@@ -65,6 +77,11 @@ def measures(d: Disclosure) -> dict[str, Measure]:
                 values, words, per_person=own
             )
         )
+    counted = tuple(d.p + (1 - d.p) * i / 5 for i in range(5))  # bands in which a page has people
+    for name in ("mean_ppp_full", "mean_ppp_min"):
+        found[name] = replace(found[name], up_to=counted)
+    for name in WITHHELD & {*found}:
+        found[name] = replace(found[name], told="withheld")
     return found | _worst_readings(d)
 
 

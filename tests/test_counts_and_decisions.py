@@ -1,0 +1,90 @@
+"""Intervals by what was counted, where the attacker decides by the very shares that are open."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from scipy.stats import beta
+
+import reidbn as rb
+from reidbn.cli import reidbn
+
+PAYS = """
+schema_version: 1
+name: pays
+title: Where it pays
+story: He attacks where enough sites are good
+sources: [me]
+parameters: {cost: {value: 4, range: [0, 20], unit: euro, source: assumption}}
+numbers: {minus: "-cost"}
+subject: {hits: {over: site, unit: records, range: [0, 1000]}}
+decisions: {act: {options: [no, yes], sees: [], source: assumption}}
+utilities:
+  win: {of: [named], unit: euro, rows: [{when: {named: yes}, value: 10}, {value: 0}], source: x}
+  c: {of: [act], unit: euro, rows: [{when: {act: yes}, value: $minus}, {value: 0}], source: x}
+nodes:
+  site: {states: [0, 1, 2], cpd: {kind: measured, counts: "@hits"}}
+  good: {parents: [site], rows: [{when: {site: ">=1"}, p: {yes: 1, no: 0}}, {p: {yes: 0, no: 1}}]}
+  named: {parents: [act, good], cpd: {kind: and}}
+questions: {risk: {target: named=yes}}
+example: {hits: [6, 2, 2]}
+"""
+GOOD = beta(2 + 2 + 2 * 0.5, 6 + 0.5)  # the share of good sites, after 6, 2 and 2 of each
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "pays.yaml"
+    path.write_text(PAYS)
+    return str(path)
+
+
+def test_the_interval_is_of_where_he_does_what_is_given(file):
+    """It was "nan to nan": where he would not attack nothing can be said of an attack."""
+    found = rb.ask(file, "risk", given={"act": "yes"})
+    share = GOOD.sf(0.4)  # ten euro times this share pays for four
+    ends = [GOOD.ppf(1 - share * (1 - tail)) for tail in (0.025, 0.975)]
+    assert found.by_counts_share == pytest.approx(share, abs=0.025)
+    assert found.by_counts == pytest.approx(ends, abs=0.01)
+    done = CliRunner().invoke(reidbn, ["ask", file, "risk", "--given", "act=yes"])
+    assert "act=yes can be at 58" in done.output, done.output
+    told = CliRunner().invoke(reidbn, ["ask", file, "risk", "--given", "act=yes", "--json"])
+    assert "NaN" not in told.output
+    assert json.loads(told.output)["interval_95_share"] == found.by_counts_share
+    free = rb.ask(file, "risk")
+    assert free.by_counts_share == 1
+    assert free.by_counts[0] == 0
+    assert "interval_95_share" not in free.to_dict()
+
+
+def test_of_little_there_is_no_interval_and_it_is_said(tmp_path):
+    """What hardly anybody expects is worth much where it is so, and the mean pays for it."""
+    path = tmp_path / "seldom.yaml"
+    words = PAYS.replace('counts: "@hits"', 'counts: "@hits", prior: 0.0005')
+    mean = 0.001 / 10.0015
+    words = words.replace("value: 4,", f"value: {9 * mean:.9f},").replace("[6, 2, 2]", "[10, 0, 0]")
+    path.write_text(words)
+    found = rb.ask(str(path), "risk", given={"act": "yes"})
+    assert float(found) == pytest.approx(mean)
+    assert found.by_counts is None
+    share = beta(0.001, 10.0005).sf(0.9 * mean)
+    assert found.by_counts_share == pytest.approx(share, abs=0.005)
+    done = CliRunner().invoke(reidbn, ["ask", str(path), "risk", "--given", "act=yes"])
+    assert "By what was counted: no 95 % interval, since act=yes can be at" in done.output
+
+
+def test_of_tied_policies_the_interval_is_of_the_highest(tmp_path):
+    """It was of the policy that is taken, below "the highest is"."""
+    rows = ("{when: {act: no, good: yes}, p: [0, 1]}, {when: {act: yes, good: yes}, "
+            "p: [0.5, 0.5]}, {p: [1, 0]}")  # fmt: skip
+    words = PAYS.replace("cpd: {kind: and}", f"rows: [{rows}], source: x")
+    words = words.replace("value: 10", "value: 0").replace("value: $minus", "value: 0")
+    words = words.replace('numbers: {minus: "-cost"}\n', "")
+    path = tmp_path / "tie.yaml"
+    path.write_text(words)
+    found = rb.ask(str(path), "risk")
+    assert float(found.worst) == pytest.approx(2 * float(found))
+    ends = [GOOD.ppf(tail) for tail in (0.025, 0.975)]
+    assert found.by_counts == pytest.approx(ends, abs=0.015)  # of 4,000 draws: about .005
+    done = CliRunner().invoke(reidbn, ["ask", str(path), "risk"])
+    assert "95 % interval of the highest answer" in done.output
