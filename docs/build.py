@@ -29,7 +29,7 @@ FRONT = "README.md"
 # In the order of the menu: what it is for, then the files of docs/.
 MENU = {
     "Start": ["README.md", "docs/tutorial.md", "docs/which-columns.md", "docs/which-rule.md",
-              "docs/which-scenario.md", "docs/how-to.md", "docs/limits.md",
+              "docs/which-scenario.md", "docs/how-to.md", "docs/sent-a-page.md", "docs/limits.md",
               "docs/lessons.md", "docs/class.md"],
     "A table": ["docs/data.md", "docs/assessment.md", "docs/results.md", "docs/subsets.md",
                 "docs/population.md", "docs/recommend.md",

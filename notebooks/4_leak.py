@@ -51,7 +51,7 @@ guess = 0.1  # yours
 # With h of the class in the leak, John Doe is among them with probability h/k, and the guess is
 # right with 1/h. Only "at least one of the class leaked" is left:
 #
-# $$P = \frac1k \sum_{h \ge 1} P(H = h) = \frac{1 - P(H = 0)}{k}.$$
+# P(found) = (P(H = 1) + P(H = 2) + ...) / k = (1 - P(H = 0)) / k.
 
 # %%
 john, alike = 0, {0, 1, 2}

@@ -86,7 +86,8 @@ def executed(notebook: Any) -> tuple[Any, list[str]]:
     for cell in notebook.cells:
         cell["metadata"] = {}
         if cell.cell_type == "code":
-            cell["outputs"] = [_plain(o) for o in cell.outputs if o.get("name") != "stderr"]
+            said = [_plain(o) for o in cell.outputs if o.get("name") != "stderr"]
+            cell["outputs"] = _joined(said)
     notebook.metadata = {
         "jupytext": {"formats": "ipynb,py:percent"},
         "kernelspec": KERNEL,
@@ -116,6 +117,17 @@ def _plain(output: Any) -> Any:
                 for kind, text in value.items()
             }
     return output
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """What is printed in one go is one output, however it arrived."""
+    found: list[Any] = []
+    for output in outputs:
+        if found and output.output_type == found[-1].output_type == "stream":
+            found[-1]["text"] += output["text"]
+        else:
+            found.append(output)
+    return found
 
 
 def _cell_of(notebook: Any) -> str:
@@ -200,11 +212,17 @@ pre { overflow-x: auto; font-size: .85rem; padding: .6rem .8rem; border-radius: 
   margin: .4rem 0 }
 pre.code { background: var(--wash); border-left: 3px solid #5b7c99 }
 pre.said { border: 1px solid var(--line); white-space: pre-wrap }
-div.said { margin: .4rem 0 } div.said svg { max-width: 100%; height: auto }
+pre.columns { white-space: pre; width: max-content; margin: 0 }
+div.said { margin: .4rem 0 } div.said svg { height: auto }
 table { border-collapse: collapse; font-size: .85rem; border: 0 } th, td { padding: .15rem .5rem;
   text-align: right; border: 0; border-bottom: 1px solid var(--line) } nav { font-size: .9rem }
-@media print { pre { white-space: pre-wrap; break-inside: avoid } nav { display: none } }
+@media print { pre, pre.columns { white-space: pre-wrap; width: auto; break-inside: avoid }
+  nav { display: none } }
 """
+
+
+_COLUMNS = re.compile(r"\S {3,}\S.*\n.*\S {3,}\S")
+"""Two lines that hold columns."""
 
 
 def page_of(path: Path) -> str:
@@ -251,7 +269,13 @@ def _shown(output: Any, name: str) -> str:
             return f'<div class="said" role="region" tabindex="0" aria-label="{name}">{text}</div>'
     if "image/png" in found:
         return f'<img alt="" src="data:image/png;base64,{found["image/png"].strip()}">'
-    return f'<pre class="said">{escape(output.get("text") or found.get("text/plain", ""))}</pre>'
+    said = output.get("text") or found.get("text/plain", "")
+    if _COLUMNS.search(said):  # what stands in columns scrolls, and is not broken
+        return (
+            f'<div class="said" role="region" tabindex="0" aria-label="{name}">'
+            f'<pre class="columns">{escape(said)}</pre></div>'
+        )
+    return f'<pre class="said">{escape(said)}</pre>'
 
 
 def _own_ids(text: str) -> str:
