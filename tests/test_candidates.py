@@ -254,3 +254,32 @@ def test_a_tolerance_that_nothing_meets_is_refused(tolerance):
     table = rb.read_table({"age": [50]}, quasi_identifiers="age")
     with pytest.raises(UsageError, match="a tolerance is 0 or more"):
         rb.candidates(table, table, match={"age": tolerance})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_who_knows_less_may_name_somebody_for_a_record_that_nobody_fits_on_all_columns(seed):
+    """The mean over what is known, by enumeration; half of the records are a year off."""
+    rng = np.random.default_rng(seed)
+    ours = {c: rng.integers(0, 3, 9).tolist() for c in ("age", "sex", "race")}
+    theirs = {c: rng.integers(0, 3, 6).tolist() for c in ("age", "sex", "race")}
+    ours["age"] = [a + 7 * (i % 2) for i, a in enumerate(ours["age"])]
+    chances = {"age": 0.01, "sex": 1.0, "race": float(rng.choice([0.0, 0.4]))}
+    found = rb.candidates(
+        rb.read_table(ours, quasi_identifiers=[*ours]),
+        rb.read_table(theirs, quasi_identifiers=[*theirs]),
+        known=chances,
+    )
+    for i in range(9):
+        right = 0.0
+        for known in np.ndindex(2, 2, 2):
+            p = np.prod([q if k else 1 - q for q, k in zip(chances.values(), known, strict=True)])
+            on = [c for c, k in zip(chances, known, strict=True) if k]
+            fit = sum(all(theirs[c][j] == ours[c][i] for c in on) for j in range(6))
+            right += p / fit if fit else 0
+        assert found.risk[i] == pytest.approx(right, abs=1e-12)
+    found.check()
+    sure = rb.candidates(found.release, found.external, known=["sex"])
+    almost = rb.candidates(
+        found.release, found.external, known={"sex": 1.0, "age": 1e-9, "race": 0}
+    )
+    assert almost.risk == pytest.approx(sure.risk, abs=1e-8)

@@ -90,18 +90,16 @@ class Candidates(Result):
         `rb.subsets`, with the named people who fit in place of the class.
         """
         if self.known is None:
-            alone = 1 / np.maximum(self.counts, 1)
-        else:
-            one, whose = some_of(self.kind_of_record, self.kind_of_record.max() + 1), self.known
-            fitting = np.column_stack([
-                self._counts_on(whose.known_columns(mask))[one] for mask in range(1 << whose.groups)
-            ])  # fmt: skip
-            alone = np.empty(len(self.release))
-            for start in range(0, alone.size, step := max(1, _BLOCK >> whose.groups)):
-                rows = slice(start, start + step)
-                shares = 1 / np.maximum(fitting[self.kind_of_record[rows]], 1)
-                alone[rows] = whose.expected(shares, rows)
-        return np.where(self.counts > 0, alone, 0.0)
+            return _one_over(self.counts)
+        one, whose = some_of(self.kind_of_record, self.kind_of_record.max() + 1), self.known
+        fitting = np.column_stack([
+            self._counts_on(whose.known_columns(mask))[one] for mask in range(1 << whose.groups)
+        ])  # fmt: skip
+        found = np.empty(len(self.release))
+        for start in range(0, found.size, step := max(1, _BLOCK >> whose.groups)):
+            rows = slice(start, start + step)
+            found[rows] = whose.expected(_one_over(fitting[self.kind_of_record[rows]]), rows)
+        return found
 
     def _counts_on(self, columns: Sequence[str]) -> Ints:
         """How many named people fit each record on some of the columns."""
@@ -286,7 +284,7 @@ class Candidates(Result):
         """What the chance stands on."""
         some = (
             "the risks are averages over what is known, with the chances said; the people who fit "
-            "are those on all columns",
+            "are those on all columns, and where nobody does, somebody may on what is known",
         )
         return (
             "a candidate is picked at random; whether the owner is among the named people at all "
@@ -336,8 +334,7 @@ class Candidates(Result):
             for j in range(self.known.groups):
                 halves = fitting.reshape(-1, 2, 1 << j)
                 halves[:, 1] += halves[:, 0]
-            shares = 1 / np.maximum(fitting[None, ::-1], 1)
-            right = self.known.expected(shares, slice(row, row + 1))[0] * (groups == 0).any()
+            right = self.known.expected(_one_over(fitting[None, ::-1]), slice(row, row + 1))[0]
             if abs(right - self.risk[row]) > 1e-12:
                 raise CrosscheckFailed(
                     f"record {row}: its risk is {right:.12g} from the named people one by one, and "
@@ -430,6 +427,11 @@ def _linked(
     left, record_kind = _kinds(release, list(shared))
     right, person_kind = _kinds(external, list(shared.values()))
     return record_kind, person_kind, _links(left, right, grids)
+
+
+def _one_over(fitting: Ints) -> Floats:
+    """The chance of a pick among so many to be one of them; none where nobody fits."""
+    return np.where(fitting > 0, 1 / np.maximum(fitting, 1), 0.0)
 
 
 def _counts(record_kind: Ints, person_kind: Ints, links: tuple[Ints, Ints]) -> Ints:
