@@ -378,8 +378,8 @@ class Result:
             raise UsageError(f"compare takes a result, not a {type(other).__name__}")
         if other.kind != self.kind:
             raise UsageError(
-                f"a {self.kind} is compared with another {self.kind}, not with a {other.kind}: "
-                "their measures mean different things"
+                f"{self.kind} is compared with another {self.kind}, not with {other.kind}: their "
+                "measures mean different things"
             )
         if other.about != self.about:
             raise UsageError(other_events(self.about, other.about))

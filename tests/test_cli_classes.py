@@ -115,9 +115,10 @@ def test_the_bars_are_the_shares_of_people():
     from reidbn.report import class_size_figure
 
     people = rb.People.from_codes([[0], [0], [1], [2], [2], [2]], ["sex"])
-    axes = class_size_figure(people).axes[0]
+    figure = class_size_figure(people)
+    axes = figure.axes[0]
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([100 / 6, 100 / 3, 50])
-    assert axes.get_title("left") == "6 people on sex: 1 unique"
+    assert figure.get_suptitle() == "6 people on sex: 1 unique"
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "3"]
 
 

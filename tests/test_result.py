@@ -300,11 +300,31 @@ def test_a_report_or_picture_of_another_ending_is_refused(result, tmp_path):
         result.plot(tmp_path / "r.html")
 
 
+def beyond_the_edge(figure):
+    """Texts that do not fit the picture; of numbers along an axis those of its own range alone."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    width, height = canvas.get_width_height()
+    ticks = {label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)
+             for label in axis.get_ticklabels(which="both")}  # fmt: skip
+    every = [
+        text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
+    ]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in every if text not in ticks]
+    return [said for said, box in boxes
+            if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1]  # fmt: skip
+
+
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_a_result_draws_itself_with_a_title_and_the_same_bytes(result, ending, tmp_path):
     first = tmp_path / f"first.{ending}"
     figure = result.plot(first)
-    assert any(axes.get_title(loc="left") for axes in figure.axes)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert any(titles) or figure.get_suptitle()
+    assert not beyond_the_edge(figure)
     assert all(axes.get_xlabel() for axes in figure.axes)
     result.plot(tmp_path / f"again.{ending}")
     assert first.read_bytes() == (tmp_path / f"again.{ending}").read_bytes()
@@ -495,7 +515,7 @@ def test_under_chances_a_picture_draws_the_means_that_are_told_and_nothing_else(
     told = [0.0, *(end for row in r.measures for end in mean_in_steps(r.risk(row)))]
     assert {round(end, 9) for end in drawn} <= {round(end, 9) for end in told}
     few = rb.assess("adversary-routes", people().take(np.arange(60)), known=known, population=9_000)
-    with pytest.raises(rb.UsageError, match=r"no picture of such risks .*custodian=True"):
+    with pytest.raises(rb.UsageError, match=r"nothing to draw.*custodian=True"):
         few.plot(tmp_path / "r.svg")
 
 

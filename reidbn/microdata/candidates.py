@@ -91,11 +91,10 @@ class Candidates(Result):
         """
         if self.known is None:
             return _one_over(self.counts)
-        one, whose = some_of(self.kind_of_record, self.kind_of_record.max() + 1), self.known
-        fitting = np.column_stack([
-            self._counts_on(whose.known_columns(mask))[one] for mask in range(1 << whose.groups)
-        ])  # fmt: skip
-        found = np.empty(len(self.release))
+        whose, found = self.known, np.empty(len(self.release))
+        one, every = some_of(self.kind_of_record, self.kind_of_record.max() + 1), 1 << whose.groups
+        known = (whose.known_columns(mask) for mask in range(every))
+        fitting = np.column_stack([self._counts_on(columns)[one] for columns in known])
         for start in range(0, found.size, step := max(1, _BLOCK >> whose.groups)):
             rows = slice(start, start + step)
             found[rows] = whose.expected(_one_over(fitting[self.kind_of_record[rows]]), rows)
@@ -430,7 +429,7 @@ def _linked(
 
 
 def _one_over(fitting: Ints) -> Floats:
-    """The chance of a pick among so many to be one of them; none where nobody fits."""
+    """The chance of a pick among so many; none where nobody fits."""
     return np.where(fitting > 0, 1 / np.maximum(fitting, 1), 0.0)
 
 

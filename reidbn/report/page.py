@@ -542,8 +542,9 @@ def write_plot(result: Result, path: str | Path, *, custodian: bool = False) -> 
 
 
 _NO_PICTURE = (
-    "no picture of such risks leaves the house: the custodian's own copy has one ({}), and so has "
-    "the worst case, where all is known for sure and nothing is given"
+    "of so few people no mean of such risks leaves the house either, so that there is nothing to "
+    "draw: the custodian's own copy has a picture ({}), and so has the worst case, where all is "
+    "known for sure and nothing is given"
 )
 
 

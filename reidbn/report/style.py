@@ -185,11 +185,17 @@ def stars(rows: Iterable[Assumable]) -> str:
 
 
 def titled(axes: Axes, title: str, **more: Any) -> None:
-    """A title above the left edge, in as many lines as the picture's width asks for."""
+    """A title above the left edge, in as many lines as the picture's width asks for.
+
+    A picture of one pair of axes has it above all, from where their labels begin.
+    """
     figure: Any = axes.figure
     width = int(10 * figure.get_figwidth())
     title = "\n".join(line for part in title.splitlines() for line in wrap(part, width))
-    axes.set_title(title, loc="left", fontsize=10, **more)
+    if len(figure.axes) == 1 and not more:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    else:
+        axes.set_title(title, loc="left", fontsize=10, **more)
 
 
 def save(figure: Figure, path: str | Path | None, *, of_people: bool = False) -> Figure:

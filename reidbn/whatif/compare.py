@@ -124,7 +124,7 @@ def compare(
     >>> round(c.answer_before, 4), round(c.answer_after, 4)
     (0.1613, 0.1007)
     """
-    if hasattr(what, "compare_with") and brings_case(target):
+    if hasattr(what, "compare_with") and isinstance(target, type(what)):
         return what.compare_with(target)
     if isinstance(what, Result) and isinstance(target, Result):
         return what.compare(target)
