@@ -38,7 +38,8 @@ WEIGHTED = (
     "the survey weights say for how many people each stands: people of the same values are taken "
     "for a random sample of those for whom they stand, so that whoever stays away for a reason "
     "that goes with rare values, and with neither the columns nor the weight, is not allowed for, "
-    "and weights are taken for exact: no interval has their own error"
+    "and weights are taken for exact: no interval has their own error; "
+    "means and counts are of the people of the table, each once"
 )
 BACK = 5.0  # people of the mean weight who stand beside those of each value
 ALIKE = 1e-9  # weights that differ by less are one number
