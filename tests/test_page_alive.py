@@ -365,7 +365,7 @@ def test_a_line_that_somebody_sent_is_taken_whole_or_what_is_left_out_is_said(tm
         "above=0.2", "predict=maybe", "garbage"]) put("#" + bad);
       put("#set.p_m=0.9&see.claims=yes"); put("garbage"); put("set.p_m=0.2");
       put("Open your own copy of “Breakfast (2), “overheard”” (479412345678), and: #set.p_m=0.1");
-      put("Open your own copy of “X” (" + at.reidbn.held.print + "), and: #set.p_m=0.1");
+      put("Open your own copy of “X” (" + at.reidbn.held.mark + "), and: #set.p_m=0.1");
       put("#set.p_m=7"); press("Start again");
       told.push([...paper.querySelectorAll(".warn")].map(w => w.textContent).join(""));
     """
@@ -403,7 +403,7 @@ def test_the_address_of_a_page_is_of_that_page_alone(tmp_path):
         paper.querySelector("#own [role=status]").textContent]);
       const put = text => { $("pasted").value = text; press("Open it"); state(); };
       const go = async text => { at.location.hash = text; await wait(60); state(); };
-      const own = at.reidbn.held.print;
+      const own = at.reidbn.held.mark;
       put("file:///other.html#page=000000000000&set.alike=9");
       put("file:///own.html#page=" + own + "&set.alike=9&see.overheard=yes");
       await go("page=000000000000&set.alike=20&predict=yes");

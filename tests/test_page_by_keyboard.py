@@ -140,7 +140,7 @@ def test_the_address_says_of_which_page_its_setting_is(browser, pages):
       location.hash = "set.alike=9";
       setTimeout(() => document.querySelector("input[type=range]").dispatchEvent(
         new Event("input")), 100);
-      setTimeout(() => done([location.hash, reidbn.held.print]), 600);
+      setTimeout(() => done([location.hash, reidbn.held.mark]), 600);
     })""")
     assert there[0].startswith(f"#page={there[1]}&set.")
 

@@ -81,7 +81,7 @@ def test_the_shell_and_the_page_say_what_was_left_out_as_assess_does(shell, tmp_
            "--column", "birth_year=Years", "--population", "6900000")  # fmt: skip
     told = [line.removeprefix("  ") for line in shell("assess", at, *how)[1].splitlines()
             if line.strip().startswith("Note: ")]  # fmt: skip
-    for left in ("race: the table has no race", "party: the table has no party", "looks like races",
+    for left in ("race: race is no quasi-identifier of the table", "party: party is not in the table", "looks like races",
                  "is an extrapolation"):  # fmt: skip
         assert any(left in line for line in told), left
     more = ("--assess", at, *how, "--custodian", "-o", str(path))
@@ -96,7 +96,7 @@ def test_the_shell_and_the_page_say_what_was_left_out_as_assess_does(shell, tmp_
                  "the board") and path.read_text()  # fmt: skip
     held = json.loads(re.search(r'id="held">(.*?)</script>', page)[1])
     own = held["people"]
-    assert "party: the table has no party; left out" in own["notes"]
+    assert "party: party is not in the table; left out" in own["notes"]
     assert [f"Note: {note}" for note in own["notes"]] == told[-len(own["notes"]) :]  # in the house
     assert ["birth_year", ["Years"]] in own["known"]
     what = {e["name"]: e["what"] for e in held["stands_on"]}
@@ -180,3 +180,26 @@ def test_what_a_page_of_people_says_in_several_places_agrees(known, tmp_path):
         browser.say("""[...document.querySelectorAll("button")]
           .find(b => b.textContent === "Open it").click()""")
         assert browser.say("reidbn.link()") == line
+
+
+NEVER = """
+const told = jobs.map(payload => {
+  const model = new Engine.Model(payload), start = model.start(), see = {unique_in_table: "no"};
+  const faces = model.byFaces(start, payload.questions[0], see, {});
+  return {above: model.sharesAbove(faces, 0.9),
+          can: model.sharesAbove({joint: faces.evidence, evidence: faces.evidence}, 0.5)};
+});
+"""
+
+
+@needs_scripts
+def test_whoever_can_never_show_what_is_seen_is_above_no_level(tmp_path):
+    """On the custodian's own page: of the unique nobody is told who is not; they were above all."""
+    rng = np.random.default_rng(5)
+    frame = table(900, seed=5).assign(age=rng.integers(20, 60, 900))
+    result = assessed(frame)
+    alone = np.mean(result.table.class_sizes() == 1)
+    assert 0.02 < alone < 0.9
+    (found,) = run(NEVER, [held_of(result, tmp_path, custodian=True)], tmp_path)
+    assert found["above"] == {"low": 0, "high": 0, "share": 0}
+    assert found["can"]["high"] == pytest.approx(1 - alone)

@@ -385,3 +385,32 @@ def test_texts_of_many_records_each_do_not_point_at_a_person():
     cells = rb.contingency(frame, ["state", "ward"])
     assert rb.contingency(frame.iloc[::10], ["state", "ward"]).marginal("state").others.pointing
     assert cells.marginal("state").others.pointing == ()
+
+
+@pytest.mark.parametrize("more", [[], ["born"]], ids=["of these columns alone", "with others"])
+def test_a_green_verdict_is_not_of_a_column_that_a_look_up_alone_read(tmp_path, more):
+    """Coarse by sex, and everybody alone with the state by which this attacker's list is read."""
+    rng = np.random.default_rng(3)
+    states = rng.choice(["WA", "OR", "NC", "FL", "GA", "OH"], 300)
+    frame = pd.DataFrame({"sex": rng.choice(["F", "M"], 300), "state": states})
+    frame = frame.assign(**dict.fromkeys(more, np.arange(300) % 71))
+    people = rb.read_table(frame, quasi_identifiers=["sex"], sensitive=["state"])
+    result = rb.assess(
+        "adversary-routes", people, scenario="voter-registration", population=6_900_000
+    )
+    rule = {"threshold": "ema", "release": "public"}
+    summary = result.summary(**rule)
+    assert summary.passes
+    assert "This holds for a table that holds only sex: " in str(summary)
+    assert "state was used for look-ups alone" in str(summary)
+    for custodian in (False, True):
+        page = result.report(tmp_path / "r.html", custodian=custodian, **rule).read_text()
+        assert "This rule allows a public release of a table that holds only sex." in page
+        assert "read for look-ups alone, and nothing here is of a file that has them" in page
+        own = result.page(tmp_path / "p.html", custodian=True).read_text()
+        assert "state was read for look-ups alone" in own
+    seen = rb.read_table(frame, quasi_identifiers=["sex", "state"])
+    whole = rb.assess(
+        "adversary-routes", seen, scenario="voter-registration", population=6_900_000
+    )
+    assert "look-ups" not in str(whole.summary(**rule))

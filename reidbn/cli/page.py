@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from reidbn.attacks.routes.assessment import Assessment
     from reidbn.microdata.table import People
 
-_TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "level", "tidy",
-          "delimiter", "allow_direct")  # fmt: skip
+_TABLE = ("sensitive", "subject_id", "weights", "missing", "missing_values", "hierarchy", "level",
+          "tidy", "delimiter", "allow_direct")  # fmt: skip
 
 
 @click.command(

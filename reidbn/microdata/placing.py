@@ -252,7 +252,9 @@ def _has_columns(item: Known, people: People, notes: list[str]) -> bool:
     if not missing:
         return True
     if item.optional:
-        notes.append(f"{item.name}: the table has no {', '.join(missing)}; left out")
+        there = {*missing} & {*people.columns, *people.others.names}
+        lacks = "is no quasi-identifier of" if there else "is not in"
+        notes.append(f"{item.name}: {', '.join(missing)} {lacks} the table; left out")
         return False
     hint = did_you_mean(missing[0], people.quasi_identifiers)
     said = (

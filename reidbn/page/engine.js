@@ -649,7 +649,8 @@ const Engine = (() => {
       for (const c of this.people.cells) {
         if (this.people.most(c, gain, order, -1) > HAIR) low += c.low;
         else others += c.high;
-        if (this.people.most(c, gain, order, 1) >= -HAIR) high += c.high;
+        const never = this.payload.people.custodian && c.law.every((p, i) => !(p * evidence[i] > 0));
+        if (!never && this.people.most(c, gain, order, 1) >= -HAIR) high += c.high;
         else under += c.low;
         const middle = (c.low + c.high) / 2;
         mine += c.law.reduce((sum, p, i) => sum + p * gain[i], 0) > HAIR ? middle : 0;

@@ -283,7 +283,7 @@
     const upTo = rough ? highest(result) : result.p;
     parts.choose.value = String(now.question);
     const said = hiding ? "?" : good ? numberOf(result) : "—";
-    const small = good && !q.scale && !rough && !hiding ? oneIn(result.p) : "";
+    const small = good && !q.scale && !rough && !hiding ? oneIn(result.p).replace(percent(result.p), "") : "";
     parts.number.replaceChildren(said, ...(small ? [make("small", {text: small})] : []));
     const wasSaid = old && !old.refused && !Number.isNaN(old.p) && !roughly(old, q) ? say("was", {p: shownValue(old.value, q)}) : "";
     parts.sticky.replaceChildren(make("b", {text: said}), make("span", {text: [small, hiding ? "" : wasSaid].filter(Boolean).join("; ")}), make("span", {class: "of", text: q.said}));
@@ -1010,10 +1010,10 @@
   }
 
   // The same with the page that it is of: names of another page may be here, too, and mean something else.
-  const marked = () => (link() ? `page=${held.print}&${link()}` : "");
-  const elsewhere = text => { const print = /(?:^|[#&])page=([^&]*)/.exec(text)?.[1]; return print === held.print ? undefined : print; };
+  const marked = () => (link() ? `page=${held.mark}&${link()}` : "");
+  const elsewhere = text => { const print = /(?:^|[#&])page=([^&]*)/.exec(text)?.[1]; return print === held.mark ? undefined : print; };
 
-  const ofAnother = (title, print) => say(title ? "line_other" : "line_elsewhere", {title, print, own: held.title, mine: held.print});
+  const ofAnother = (title, print) => say(title ? "line_other" : "line_elsewhere", {title, print, own: held.title, mine: held.mark});
 
   // A part of a link, taken as it is into a state; whether the page can.
   function taken(state, name, value) {
@@ -1077,7 +1077,7 @@
       setTimeout(() => { copied.textContent = ""; }, 1500);
     };
     const whole = () => `${location.href.split("#")[0]}#${marked()}`;
-    const line = () => (location.protocol === "file:" ? say("send", {title: held.title, print: held.print, link: link()}) : whole());
+    const line = () => (location.protocol === "file:" ? say("send", {title: held.title, print: held.mark, link: link()}) : whole());
     $("own").append(make("h2", {id: "own-title", text: words.own}), make("p", {class: "help", text: !held.people ? words.yaml_help : held.people.knows ? words.yaml_knows : words.yaml_people}), parts.yaml,
       make("div", {class: "row take"}, make("button", {text: words.copy, onclick: () => copy(parts.yaml.value)}),
         make("button", {text: words.link, onclick: () => copy(line())}),
@@ -1086,7 +1086,7 @@
     const pasted = make("input", {type: "text", id: "pasted", autocomplete: "off"});
     const take = () => {
       const at = pasted.value.lastIndexOf("#"), [, title, of] = /“(.*)” \((.*?)\)/.exec(pasted.value.slice(0, Math.max(at, 0))) ?? [];
-      const print = (of === held.print ? "" : of) || elsewhere(pasted.value.slice(at).trim());
+      const print = (of === held.mark ? "" : of) || elsewhere(pasted.value.slice(at).trim());
       const wrong = at < 0 ? words.line_none : print ? ofAnother(title, print) : "";
       if (!wrong) opened(pasted.value.slice(at).trim());
       if (!wrong) pasted.value = "";
@@ -1102,7 +1102,7 @@
 
   const counted = held.people ? held.people.cells.reduce((n, c) => n + (c.low + c.high) / 2, (held.people.rest[0] + held.people.rest[1]) / 2) : 0;
   const ofTheHouse = Boolean(held.people && held.people.custodian);
-  const about = () => whole(ofTheHouse ? counted : Math.floor(counted / 10) * 10);
+  const about = () => whole(ofTheHouse ? counted : Math.round(counted / 10) * 10);
   const inside = new Set(held.people ? held.people.inside : []), faces = new Set(held.people ? held.people.faces : []);
   const hides = name => inside.has(name) && !faces.has(name);
   const locked = new Set(held.people ? held.people.locked : []);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -84,6 +86,7 @@ def payload(
         "sources": [*own.sources, *cited([*own.sources, *(s.source for s in stands_on)])],
         "shelf": own.shelf,
         "print": own.fingerprint[:12],
+        "mark": _mark(own, people),
         "parameters": [_parameter(forms, name) for name in attack.parameters],
         "numbers": _numbers(attack),
         "where": [_condition(c) for c in attack.conditions],
@@ -113,6 +116,12 @@ def payload(
         "left_out": left_out,
     }
     return found
+
+
+def _mark(attack: Attack, people: Behind | None) -> str:
+    """What a line of this page is known by: its model, and what it tells of people."""
+    told = "" if people is None else json.dumps(people.to_dict(), sort_keys=True)
+    return hashlib.sha256(f"{attack.fingerprint}{told}".encode()).hexdigest()[:12]
 
 
 def _held_in(people: Behind | None, name: str) -> str:

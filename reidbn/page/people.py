@@ -40,12 +40,14 @@ from reidbn.attacks.routes.subject_data import P_UNIQUE
 from reidbn.errors import TooLarge, UsageError, a_dozen
 from reidbn.inference.answers import joint
 from reidbn.inference.query import Query
+from reidbn.microdata.others import AS_LOOKED_UP
 from reidbn.microdata.table import People
 from reidbn.page.closed import Json
 from reidbn.population.cautious import is_uncompared
 from reidbn.release.counts import BASE, Tens, down
 from reidbn.report.telling import FEWEST, Telling
 from reidbn.report.thresholds import rule
+from reidbn.report.unseen import beside
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -184,11 +186,14 @@ def _looked_at(result: Assessment) -> list[str]:
     people = result.inputs.people
     if not isinstance(result.table, People):
         return []
-    levels = {name: people.column(name).level for name in people.columns}
+    others = beside(result)
+    levels = {n: people.column(n).level for n in people.columns if n not in others.names}
     coarse = [f"{name} (made coarser, level {n} of its hierarchy)" if n else name
               for name, n in levels.items()]  # fmt: skip
     told = [f"Looked at in the table: {', '.join(coarse)}."]
-    if gone := people.others.unseen:
+    told += [f"{name} was read {why} alone, and is in no file of which this page speaks."
+             for name, why in others.used if why == AS_LOOKED_UP]  # fmt: skip
+    if gone := others.unseen:
         some = a_dozen(gone)
         told.append(f"Not looked at, and no number here is of a file that has them, too: {some}.")
     return told
@@ -226,8 +231,7 @@ def _by_model(result: Assessment, telling: Telling) -> str:
     if result.population is None or not isinstance(result.table, People):
         return ""
     n, told_of = len(result), result.population.population
-    is_whole = result.table.whole.share_kept == 1
-    people = telling.population(told_of, n, is_whole=is_whole)
+    people = telling.number_above(told_of, n, of=result._population_of) or 0
     found = (
         f"an estimate by the population model {result.population.model}, for a population of "
         f"{people:,.0f} people from whom the table was drawn (a number that was said, and not "

@@ -46,7 +46,8 @@ def unsealed(text: str) -> tuple[str, dict[str, Any], bool]:
         made_from, digest = seal["made_from"], seal["sha256"]
     except (ValueError, KeyError, TypeError):
         raise UsageError(
-            "there is no seal in it: it is no report of reidbn, of an older one, or cut short"
+            "there is no seal in it: it is no report or page of people (the page of a model alone "
+            "has none), of an older reidbn, or cut short"
         ) from None
     return body, made_from, digest == _digest(body, made_from)
 

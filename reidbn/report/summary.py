@@ -21,6 +21,7 @@ from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import numbers_of
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
+from reidbn.report.unseen import beside
 from reidbn.report.words import people, per_cent
 from reidbn.result import highest_of, mean_of
 from reidbn.written import counted, tiny
@@ -120,15 +121,13 @@ class Summary:
         said = self.failure or self.judged.sentence(telling)
         if not self.only or self.told_passes(telling) is False:
             return said
-        others = self.result.inputs.people.others
+        others = beside(self.result)
         gone = others.unseen
         more = f" and {len(gone) - FEW_NAMED} more" if len(gone) > FEW_NAMED else ""
         looked = [f"nobody looked at {', '.join(gone[:FEW_NAMED])}{more}"] if gone else []
-        beside = "; ".join(
-            [*looked, *(f"{name} was used {why} alone" for name, why in others.used)]
-        )
+        told = "; ".join([*looked, *(f"{name} was used {why} alone" for name, why in others.used)])
         return (
-            f"{said} This holds for {self.only}: {beside}, and no verdict is made on a file that "
+            f"{said} This holds for {self.only}: {told}, and no verdict is made on a file that "
             "has them, too."
         )
 
@@ -142,10 +141,10 @@ class Summary:
     @property
     def only(self) -> str:
         """Which table alone a verdict is on, where its source has columns nobody looked at."""
-        people = self.result.inputs.people
-        if not people.others.names:
+        others = beside(self.result)
+        if not others.names:
             return ""
-        named = people.columns
+        named = [name for name in self.result.inputs.people.columns if name not in others.names]
         what = ", ".join(named) if len(named) <= FEW_NAMED else f"{len(named)} columns looked at"
         return f"a table that holds only {what}"
 
@@ -345,7 +344,7 @@ class Summary:
             lines += ["", f"  Assumptions ({len(self.assumptions)}): {shown}"]
         lines += [f"  Note: {note}" for note in self.notes]
         checked = ("  " + line for line in str(self.result.crosscheck).splitlines())
-        unseen = (f"  {said}" for said in self.result.inputs.people.others.in_words)
+        unseen = (f"  {said}" for said in beside(self.result).in_words)
         return "\n".join([*lines, "", *checked, "", f"  {OWN_COPY}", *unseen])
 
     def _driver_lines(self) -> list[str]:

@@ -8,7 +8,7 @@ people is in it; that some were left out is said of ten and more, as everywhere 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.coverage import coverage
@@ -17,7 +17,7 @@ from reidbn.attack.threats import FRAMEWORKS
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.register import register
-from reidbn.microdata.others import Others
+from reidbn.microdata.others import AS_LOOKED_UP, Others
 from reidbn.microdata.table import People
 from reidbn.population.fitting import MODELS
 from reidbn.report.telling import Telling
@@ -164,6 +164,12 @@ def _of_the_table(result: Result, telling: Telling, limited: Sequence[str]) -> I
         secret = [name for name in table.sensitive if name not in used]
         if unused:
             yield f"columns that the attacker is taken not to know: {', '.join(unused)}"
+        alone = beside(result).alone(AS_LOOKED_UP) if isinstance(result, Assessment) else []
+        if alone:
+            yield (
+                f"columns that were read {AS_LOOKED_UP} alone, and nothing here is of a file that "
+                f"has them: {', '.join(alone)}"
+            )
         if secret:
             yield f"secret columns, of which nothing is said here: {', '.join(secret)}"
     others = Others() if whole is None else whole.others
@@ -186,12 +192,25 @@ def _of_the_table(result: Result, telling: Telling, limited: Sequence[str]) -> I
         yield "people who were not among those asked about"
 
 
+def _looked_up(result: Assessment) -> tuple[str, ...]:
+    """The columns by which chances are looked up."""
+    scenario = result.inputs.scenario.renamed(result.inputs.columns)
+    return () if scenario.knows is None else scenario.looked_up_by()
+
+
+def beside(result: Assessment) -> Others:
+    """The columns of the source that no rule counts; those for look-ups alone are among them."""
+    people = result.inputs.people
+    alone = [name for name in dict.fromkeys(_looked_up(result))
+             if name in people.columns and name not in people.quasi_identifiers]  # fmt: skip
+    used = (*people.others.used, *((name, AS_LOOKED_UP) for name in alone))
+    return replace(people.others, names=(*alone, *people.others.names), used=used)
+
+
 def _used(result: Any) -> list[str]:
     """The table's columns that an answer uses."""
     if isinstance(result, Assessment):
-        scenario = result.inputs.scenario.renamed(result.inputs.columns)
-        looked_up = () if scenario.knows is None else scenario.looked_up_by()
-        return [*(n for names in result.groups.columns for n in names), *looked_up]
+        return [*(n for names in result.groups.columns for n in names), *_looked_up(result)]
     known = getattr(result, "known", None)
     names: Any = getattr(known, "used", known)
     if names is None:
