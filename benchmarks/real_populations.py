@@ -158,7 +158,7 @@ def told(of, predicted, happened, cuts):
 
 
 def of_parts(fit):
-    if not hasattr(fit, "parts"):
+    if fit.parts is None:
         return {}
     pi = fit.sampling_fraction
     fixed = [(sd / np.sqrt(1 - pi), 0.0) for sd in LADDER]

@@ -17,7 +17,7 @@ __getattr__ = face(
     {
         "coherence": "falls_within raise_to_parts settle",
         "margins": "share_alike",
-        "structured_fitting": "distinct_rows",
+        "sample": "distinct_rows",
         "subsets": "fit_tables fits_kept",
         "weights": "weight_alike",
     },

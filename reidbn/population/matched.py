@@ -16,7 +16,7 @@ from reidbn.microdata.table import People
 from reidbn.population.cautious import is_uncompared, uncompared
 from reidbn.population.margins import share_alike
 from reidbn.population.result import Uniqueness
-from reidbn.population.sample import Sample
+from reidbn.population.sample import Sample, of_functions
 from reidbn.population.weights import LIGHT
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import Cells, Risk, mean_inverse_beside, risk
@@ -125,7 +125,8 @@ class LogLinearFit(Uniqueness):
         return float(f @ mean_inverse_beside(f, self.found.outside)) / self.n
 
     def _each(self) -> dict[str, Floats]:
-        ids, _ = _people(self.sample, self.model).class_ids(list(self.sample.columns))
+        columns = _columns(self.sample, self.variant)
+        ids, _ = _people(self.sample, self.model).class_ids(columns)
         outside = self.found.outside
         unique = np.where(self.counts == 1, np.exp(-outside), 0.0)
         return {
@@ -153,6 +154,10 @@ class LogLinearFit(Uniqueness):
         )
         if self.variant != PREDICTIVE or self.sample.is_complete:
             return [trust]
+        functions = self.sample.functions
+        return [*([of_functions(functions)] if functions else []), *self._of_record(trust)]
+
+    def _of_record(self, trust: str) -> list[str]:
         if self.sample.parting < 2:
             return [
                 "one attribute leaves this model nothing to multiply, and its uniques are too few: "
@@ -228,13 +233,19 @@ def fit_loglinear(
         plain = interactions is None and effects == "categories"
         variant = PREDICTIVE if plain else "default"
     people = _people(sample, "log-linear")
-    columns = list(sample.columns)
+    columns = _columns(sample, variant)
     terms = None
     if interactions is not None:
         terms = [tuple(columns.index(c) for c in people.names(list(s))) for s in interactions]
     cells = _cells(people, columns, sample, predictive=variant == PREDICTIVE)
     found = risk(cells, variant=variant, terms=terms, effects=effects)
     return LogLinearFit(sample, variant, found, cells.counts)
+
+
+def _columns(sample: Sample, variant: str) -> list[str]:
+    """The columns that are multiplied: of those that are functions of others, as published."""
+    left_out = sample.functions if variant == PREDICTIVE else ()
+    return [c for c in sample.columns if c not in left_out]
 
 
 def fit_truth(sample: Sample) -> Truth:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.late import late
-from reidbn.population.remarks import pitman_remarks
+from reidbn.population.remarks import of_width, pitman_remarks
 from reidbn.population.result import Uniqueness
 from reidbn.theory.agreement import profile_interval
 from reidbn.theory.class_law import ClassSizePosterior, mean_inverse
@@ -273,7 +273,7 @@ class PitmanFit(Uniqueness):
         return known[name]
 
     def _remarks(self) -> list[str]:
-        return pitman_remarks(self)
+        return [*pitman_remarks(self), *of_width(*self.prediction_interval())]
 
     def to_dict(self) -> dict[str, Any]:
         low, high = self.interval()

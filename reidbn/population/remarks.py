@@ -22,10 +22,10 @@ EDGE = "the likelihood is highest at alpha = 0 (Ewens's case) and would rise bey
 
 
 def pitman_remarks(fit: PitmanFit) -> list[str]:
-    """Reasons for care, most fundamental first."""
+    """Reasons for care but for the interval's width, most fundamental first."""
     if fit.sample.is_complete:
         return ["the table is the whole population: its uniques are counted, not estimated"]
-    found = [_of_status(fit), _of_zero(fit), _of_record(fit), _of_width(fit)]
+    found = [_of_status(fit), _of_zero(fit), _of_record(fit)]
     return [remark for remark in found if remark]
 
 
@@ -108,11 +108,11 @@ def _of_domain(share: float | None) -> str:
     )
 
 
-def _of_width(fit: PitmanFit) -> str:
-    low, high = fit.interval()
-    if high > WIDE * max(low, 1.0):
-        return (
-            f"the 95 % interval runs from {low:,.0f} to {high:,.0f} uniques: the table is too "
-            "small for a point estimate to mean much"
-        )
-    return ""
+def of_width(low: float, high: float) -> list[str]:
+    """What a 95 % prediction interval that is very wide means."""
+    if high <= WIDE * max(low, 1):
+        return []
+    return [
+        f"the 95 % prediction interval runs from {low:,} to {high:,} uniques: the table is too "
+        "small for a point estimate to mean much"
+    ]

@@ -133,6 +133,13 @@ class Uniqueness(Result, ABC):
         """Draws of the expected population uniques, or of how many there will turn out to be."""
         raise UsageError(f'{self.model} has no interval; fit with model="pitman"')
 
+    def _unlike(self, rng: np.random.Generator, draws: int, share: float = 1.0) -> Array:
+        """Draws of the most uniques beside `_drawn` of rows that the table has nobody like.
+
+        `share` is the part of it that falls to this table.  A law of class sizes has them already.
+        """
+        return np.zeros(draws)
+
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What to bear in mind about this estimate."""
@@ -344,11 +351,25 @@ class Chosen(Uniqueness):
     def _drawn(self, rng: np.random.Generator, draws: int, *, realised: bool) -> Array:
         return self.chosen._drawn(rng, draws, realised=realised)
 
+    def _unlike(self, rng: np.random.Generator, draws: int, share: float = 1.0) -> Array:
+        return self.chosen._unlike(rng, draws, share)
+
     def _each(self) -> dict[str, Array]:
         return self.chosen._each()
 
     def _remarks(self) -> list[str]:
         return self.chosen._remarks()
+
+
+def ends_of(seen: Array, unlike: Array, fit: Uniqueness, level: float) -> tuple[int, int]:
+    """A prediction interval from draws of the uniques, and of the most that no row tells of.
+
+    Of the latter there may be none, which is the lower end.  The estimate lies in it.
+    """
+    low = np.quantile(seen, (1 - level) / 2)
+    high = np.quantile(np.minimum(seen + unlike, fit.population), (1 + level) / 2)
+    middle = fit.expected_uniques
+    return int(np.floor(min(low, middle))), int(np.ceil(max(high, middle)))
 
 
 def number_or_none(fit: Uniqueness, name: str) -> float | None:

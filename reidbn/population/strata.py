@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
 from reidbn.population.pitman import check_level
-from reidbn.population.result import Uniqueness
+from reidbn.population.result import Uniqueness, ends_of
 from reidbn.theory.class_law import ClassSizePosterior
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -74,19 +74,25 @@ class StratifiedFit(Uniqueness):
         check_level(level)
         if quantity != "expected_uniques":
             raise UsageError("over strata only expected_uniques has an interval; ask the parts")
-        return self._quantiles(level, realised=False)
+        totals = self._drawn(np.random.default_rng(self.seed), _DRAWS, realised=False)
+        low, high = np.quantile(totals, [(1 - level) / 2, (1 + level) / 2])
+        return float(low), float(high)
 
     def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
         """From draws of each stratum's predictive law (a fixed seed), summed."""
         check_level(level)
-        low, high = self._quantiles(level, realised=True)
-        return int(np.floor(low)), int(np.ceil(high))
-
-    def _quantiles(self, level: float, *, realised: bool) -> tuple[float, float]:
         rng = np.random.default_rng(self.seed)
-        totals = sum(part._drawn(rng, _DRAWS, realised=realised) for part in self.parts.values())
-        low, high = np.quantile(np.asarray(totals), [(1 - level) / 2, (1 + level) / 2])
-        return float(low), float(high)
+        seen = self._drawn(rng, _DRAWS, realised=True)
+        return ends_of(seen, self._unlike(rng, _DRAWS), self, level)
+
+    def _drawn(self, rng: np.random.Generator, draws: int, *, realised: bool) -> Floats:
+        parts = [part._drawn(rng, draws, realised=realised) for part in self.parts.values()]
+        return np.asarray(np.sum(parts, axis=0))
+
+    def _unlike(self, rng: np.random.Generator, draws: int, share: float = 1.0) -> Floats:
+        """One table was drawn: what none of its rows tells of is spread over its strata."""
+        parts = [part._unlike(rng, draws, share * part.n / self.n) for part in self.parts.values()]
+        return np.asarray(np.sum(parts, axis=0))
 
     def _each(self) -> dict[str, Floats]:
         """Each stratum's fit speaks of its own people."""

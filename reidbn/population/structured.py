@@ -11,8 +11,10 @@ The interval has three parts.  Layer: the posterior of its parameters, of two th
 they are and of a third without the errors e of single rows, of which a rare few would stay unique
 however common the rest is.  Sampling: which people
 happened to be drawn; a unique row of the table is one of Gamma(1) such, and of these the table has
-a share pi, so the population's other uniques are Poisson with mean sum Gamma_i q_i (1-pi)/pi, and
-half a person more that the table has nobody like.  Structure: a log-normal factor with
+a share pi, so the population's other uniques are Poisson with mean sum Gamma_i q_i (1-pi)/pi.  Of
+rows that the table has nobody like there may be none, or as many as leave one more person unseen:
+so the lower end is of these draws, the upper one of those with another Gamma(1), which is
+ln .025 / ln(1-pi) where nobody is unique.  Structure: a log-normal factor with
 
     sd^2 = s0^2 (1-pi) + (c D)^2                                                             (2)
 
@@ -38,8 +40,9 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.population.pitman import check_level
-from reidbn.population.result import Uniqueness
-from reidbn.population.sample import of_one_offs
+from reidbn.population.remarks import of_width
+from reidbn.population.result import Uniqueness, ends_of
+from reidbn.population.sample import of_functions, of_one_offs
 from reidbn.population.weights import WEIGHTED
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.gamma import like
@@ -65,8 +68,8 @@ APART_OF_OWN = 3.0
 """c where most people have a value of their own (benchmarks/results/one_off_values.md)."""
 SMALLEST = 100
 """People below whom structures cannot be told apart."""
-UNSEEN = 0.5  # unique rows that the table has nobody like
-WIDE = 10.0
+UNSEEN = 0.5  # of a row: an answer of less is as good as one of that
+UNLIKE = 1.0  # unique rows at most, that the table has nobody like
 HALF = 0.5  # sampled, from which on the table's uniques tell who stays unique
 QUANTITIES = ("expected_uniques", "expected_uniques_in_table", "p_unique")
 _DRAWS, _KNOTS = 4_000, 80
@@ -103,6 +106,16 @@ def least_that_stay(table: FrequencyTable, population: float) -> float:
     Nobody below a half sampled; from there the table's own class sizes tell who stays.
     """
     return 0.0 if table.n < HALF * population else zayatz(table, int(population))
+
+
+def with_ends(told: dict[str, Floats], low: Any, high: Any, f: Ints) -> dict[str, Floats]:
+    """Each person's chances and where they lie: nobody of a larger class is unique."""
+    q, alone = told["p_unique"], f == 1
+    return {
+        **told,
+        "p_unique_low": np.where(alone, np.minimum(low, q), 0.0),
+        "p_unique_high": np.where(alone, np.maximum(high, q), 0.0),
+    }
 
 
 @dataclass(frozen=True)
@@ -153,8 +166,6 @@ class StructuredFit(Uniqueness):
     common: tuple[float, float, float]
     beside: Ints
     """Which of `BESIDE` each distinct row has: how few others hold its rarest value."""
-    dropped: tuple[str, ...] = ()
-    """Columns that are functions of others: they part nobody."""
     key: Nodes | None = None
     """Pitman's posterior of the classes, where most people have a value of their own on a column.
     """
@@ -165,6 +176,11 @@ class StructuredFit(Uniqueness):
     @property
     def model(self) -> str:
         return STRUCTURED
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Columns that are functions of others: they part nobody."""
+        return self.sample.functions
 
     @property
     def status(self) -> str:
@@ -267,16 +283,10 @@ class StructuredFit(Uniqueness):
         return np.minimum(found, 1 / self.counts)
 
     def _each(self) -> dict[str, Floats]:
-        low, high = np.quantile(self._rates(), [0.025, 0.975], axis=0)
-        alone = self.counts == 1
-        ends = [np.where(alone, self._read(end), 0.0) for end in (low, high)]
-        ends = [np.minimum(ends[0], self._q), np.maximum(ends[1], self._q)]
-        return {
-            "p_unique": self._q[self.ids],
-            "mean_inverse": self._match[self.ids],
-            "p_unique_low": ends[0][self.ids],
-            "p_unique_high": ends[1][self.ids],
-        }
+        ends = np.quantile(self._rates(), [0.025, 0.975], axis=0)
+        low, high = (self._read(end)[self.ids] for end in ends)
+        found = {"p_unique": self._q[self.ids], "mean_inverse": self._match[self.ids]}
+        return with_ends(found, low, high, self.counts[self.ids])
 
     # Totals
 
@@ -336,9 +346,9 @@ class StructuredFit(Uniqueness):
         `spread` are s0 and c of what structures add to it.
         """
         check_level(level)
-        realised = self._realised(self._rates(spread))
-        low, high = np.quantile(realised, [(1 - level) / 2, (1 + level) / 2])
-        return int(np.floor(low)), int(np.ceil(high))
+        rng = np.random.default_rng([self.seed, 2])
+        seen = self._realised(self._rates(spread), rng)
+        return ends_of(seen, self._unlike(rng, len(seen)), self, level)
 
     @cached_property
     def _held(self) -> Floats:
@@ -359,9 +369,16 @@ class StructuredFit(Uniqueness):
         cells = _KNOTS * len(self._sizes) * len(self._besides)
         return np.bincount(at, worth[alone], cells).astype(np.float64)
 
-    def _rates(self, spread: tuple[float, float] = SPREAD, *, draws: int = _DRAWS) -> Floats:
+    def _rates(
+        self,
+        spread: tuple[float, float] = SPREAD,
+        *,
+        draws: int = _DRAWS,
+        own: np.random.Generator | None = None,
+    ) -> Floats:
         """Drawn P(F = 1 | f = 1) by knot; structures err alike in strata of one table."""
-        alike, own = np.random.default_rng(self.seed), np.random.default_rng([self.seed, 1])
+        alike = np.random.default_rng(self.seed)
+        own = np.random.default_rng([self.seed, 1]) if own is None else own
         factor = np.exp(self._structure(spread) * alike.standard_normal(draws))
         point = own.choice(len(self.layer.weight), size=draws, p=self.layer.weight)
         stay = None
@@ -377,24 +394,28 @@ class StructuredFit(Uniqueness):
         run_out = run_out[point[: draws // 3]]
         return drawn_chances(self._by_point[point], run_out, stay, factor)
 
-    def _realised(self, rates: Floats) -> Floats:
-        """Draws of the population's uniques."""
-        rng = np.random.default_rng([self.seed, 2])
+    def _realised(self, rates: Floats, rng: np.random.Generator) -> Floats:
+        """Draws of the population's uniques of rows that the table has."""
         pi, held = self.sampling_fraction, self._held
         each = (self._counted / np.maximum(held, 1) - pi) / (1 - pi)  # outside, in (1 - pi)/pi
         rows = rng.gamma(np.broadcast_to(held, rates.shape))
         if self.weights is not None:
             rows *= np.maximum(each, 0.0)
-        beside = (rows * rates).sum(axis=1) + rng.gamma(UNSEEN, size=len(rates))
-        outside = rng.poisson(beside * (1 - pi) / pi)
+        outside = rng.poisson((rows * rates).sum(axis=1) * (1 - pi) / pi)
         inside = rng.binomial(held.astype(np.int64), rates).sum(axis=1)
         return np.asarray(np.minimum(inside + outside, self.population), dtype=np.float64)
 
     def _drawn(self, rng: np.random.Generator, draws: int, *, realised: bool) -> Floats:
-        rates = self._rates(draws=draws)
+        rates = self._rates(draws=draws, own=rng)
         if realised:
-            return self._realised(rates)
+            return self._realised(rates, rng)
         return np.asarray(rates @ self._counted / self.sampling_fraction)
+
+    def _unlike(self, rng: np.random.Generator, draws: int, share: float = 1.0) -> Floats:
+        pi = self.sampling_fraction
+        return np.asarray(
+            rng.poisson(rng.gamma(UNLIKE * share, size=draws) * (1 - pi) / pi), dtype=np.float64
+        )
 
     @cached_property
     def _answers(self) -> Floats:
@@ -476,21 +497,12 @@ class StructuredFit(Uniqueness):
     def _remarks(self) -> list[str]:
         found = []
         if self.dropped:
-            found.append(
-                f"{', '.join(self.dropped)}: in this table a function of the other columns, so it "
-                "parts nobody and was left out"
-            )
+            found.append(of_functions(self.dropped))
         if not self.uniques:
             found.append("nobody is unique in the table; that is no proof for the population")
         if self.sample.mostly_alone is not None:
             found.append(of_one_offs(self.sample.mostly_alone))
-        low, high = self.prediction_interval()
-        if high > WIDE * max(low, 1):
-            found.append(
-                f"the 95 % interval runs from {low:,} to {high:,} uniques: the table is too small "
-                "for a point estimate to mean much"
-            )
-        return found
+        return [*found, *of_width(*self.prediction_interval())]
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -14,12 +14,19 @@ from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.population.margins import posterior_of
 from reidbn.population.pitman import PitmanFit, fit_pitman
+from reidbn.population.remarks import of_width, pitman_remarks
 from reidbn.population.result import Chosen, Uniqueness
 from reidbn.population.sample import Sample, in_one_order, is_one_off
-from reidbn.population.structured import SMALLEST, STRUCTURED, StructuredFit, least_that_stay
+from reidbn.population.structured import (
+    SMALLEST,
+    STRUCTURED,
+    StructuredFit,
+    StructuredParts,
+    least_that_stay,
+    with_ends,
+)
 from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
-from reidbn.theory.functions_of import determined
 from reidbn.theory.layer import FEW, common_layer, fit_layer, how_far_apart, which_beside
 from reidbn.theory.marginals import rarest
 from reidbn.theory.structure import Distinct, by_classes, by_forest, together
@@ -37,6 +44,11 @@ class StructuredInstead(Chosen):
     @property
     def model(self) -> str:
         return STRUCTURED
+
+    @property
+    def parts(self) -> StructuredParts | None:
+        """None: no structure says anything."""
+        return None
 
     def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
         """E[1/F | f] for one class size f in the table, or many: `class_sizes`."""
@@ -58,8 +70,20 @@ class StructuredInstead(Chosen):
             super().explain(person, measure)
         return "\n".join([f"{self.chosen.model} speaks: {self.why}.", *self.warnings])
 
+    def _each(self) -> dict[str, Floats]:
+        low, high = self._pitman.interval("p_unique", method="grid")
+        return with_ends(super()._each(), low, high, self.sample.class_sizes)
+
     def _remarks(self) -> list[str]:
-        return [f"{self.why}: {self.chosen.model} speaks", *self.chosen._remarks()]
+        width = of_width(*self.prediction_interval())
+        return [f"{self.why}: {self.chosen.model} speaks", *pitman_remarks(self._pitman), *width]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **super().to_dict(),
+            "prediction_interval": list(self.prediction_interval()),
+            "parts": self.parts,
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,9 +100,21 @@ class OneAttribute(StructuredInstead):
         from scipy.stats import poisson
 
         low, high = self.chosen.prediction_interval(level=level)
-        stay = least_that_stay(self.sample.table, self.population)
-        stay *= self.uniques / self.sampling_fraction
+        stay = self._least * self.uniques / self.sampling_fraction
         return min(low, int(poisson.ppf((1 - level) / 2, stay))), high
+
+    @property
+    def _least(self) -> float:
+        return least_that_stay(self.sample.table, self.population)
+
+    def _each(self) -> dict[str, Floats]:
+        told = super()._each()
+        return with_ends(
+            told,
+            np.minimum(told["p_unique_low"], self._least),
+            told["p_unique_high"],
+            self.sample.class_sizes,
+        )
 
     def _remarks(self) -> list[str]:
         return [
@@ -98,11 +134,8 @@ def fit_structured(sample: Sample) -> Uniqueness:
     if sample.n < SMALLEST and sample.parting > 1:
         return _instead(sample, f"{sample.n} people are too few to tell structures apart")
     columns = in_one_order(sample.columns)
-    ids, codes, counts = distinct_rows(people, columns)
-    parting = [j for j in range(codes.shape[1]) if codes[:, j].any()]
-    found = determined(codes[:, parting], counts.astype(np.float64))
-    dropped = tuple(columns[parting[j]] for j in found)
-    kept = [j for i, j in enumerate(parting) if i not in found]
+    ids, codes, counts = sample.rows
+    kept = [j for j, c in enumerate(columns) if codes[:, j].any() and c not in sample.functions]
     if len(kept) < 2:
         why = "one attribute alone parts people, so there is no structure"
         return OneAttribute(sample, fit_pitman(sample, model="pitman-bayes"), why)
@@ -115,7 +148,7 @@ def fit_structured(sample: Sample) -> Uniqueness:
     return StructuredFit(
         sample, ids, counts, (forest, classes),
         fit_layer(x, counts, rows.n, apart, rows.unsure(range(len(rows.values))), beside),
-        common_layer(x, counts, rows.n), beside, dropped,
+        common_layer(x, counts, rows.n), beside,
         posterior_of(sample.table, sample.N) if rows.own else None,
         _standing(sample, ids, codes[:, kept], counts),
     )  # fmt: skip
@@ -171,20 +204,3 @@ def is_ordered(people: People, column: str) -> bool:
 
 def _instead(sample: Sample, why: str) -> StructuredInstead:
     return StructuredInstead(sample, fit_pitman(sample, model="pitman-bayes"), why)
-
-
-def distinct_rows(people: People, columns: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-    """Each person's distinct row; the rows' codes, all in use; and how many people each has.
-
-    In the order of their codes, so that the order of people changes no answer.
-    """
-    ids, count = people.class_ids(list(columns))
-    first = np.empty(count, dtype=np.int64)
-    first[ids[::-1]] = np.arange(ids.size)[::-1]
-    codes = people.codes(list(columns))[first]
-    order = np.lexsort(codes.T[::-1])
-    place = np.empty(count, dtype=np.int64)
-    place[order] = np.arange(count)
-    compact = [np.unique(column[order], return_inverse=True)[1] for column in codes.T]
-    ids = place[ids]
-    return ids, np.column_stack(compact), np.bincount(ids, minlength=count)

@@ -39,7 +39,7 @@ from reidbn.population.structured_fitting import frequencies_of, is_ordered, own
 from reidbn.progress import progress
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable
-from reidbn.theory.functions_of import SHOWN, determined
+from reidbn.theory.functions_of import determined, smallest
 from reidbn.theory.layer import FEW
 from reidbn.theory.layers import SubsetLayers, fit_layers, knots, read, spread_out, tally
 from reidbn.theory.marginals import Marginals
@@ -234,7 +234,7 @@ def fit_every_subset(
     if rows.total < SMALLEST or population <= rows.total:
         return None
     known, columns = _coded(people, rows, groups, population)
-    asked = _smallest(rows, frequencies, [bool(c) for c in columns])
+    asked = smallest(frequencies)
     bits = np.arange(len(asked))[:, None] >> np.arange(len(columns)) & 1
     several = bits @ np.array([len(own) for own in columns]) > 1
     wanted = np.unique(asked[several[asked]])
@@ -277,40 +277,6 @@ def _coded(
             mine = [j for i, j in enumerate(mine) if i not in found]
         columns.append(tuple(mine))
     return known, columns
-
-
-def _smallest(
-    rows: DistinctRows, frequencies: Sequence[FrequencyTable], parts: Sequence[bool]
-) -> Ints:
-    """Of each subset the one without groups that part nobody or are functions of the others.
-
-    The rule is `determined` of theory/functions_of.py, with the classes on every subset at hand.
-    """
-    classes = np.array([found.classes for found in frequencies])
-    n, groups = rows.total, len(rows.codes)
-    split = np.array([
-        1 - float(((np.bincount(c, rows.people) / n) ** 2).sum()) for c in rows.codes
-    ])  # fmt: skip
-    alone = classes[1 << np.arange(groups)]
-    follows = np.array([
-        [i != j and (n - alone[i]) * split[j] >= SHOWN and classes[1 << i | 1 << j] == alone[i]
-         for i in range(groups)] for j in range(groups)
-    ])  # fmt: skip
-    by_one = [sum(1 << i for i in range(groups) if follows[j, i]) for j in range(groups)]
-    coarse = sorted((j for j in range(groups) if parts[j]), key=lambda j: (alone[j], j))
-    every = sum(1 << j for j in coarse)
-    out = np.empty(len(frequencies), dtype=np.int64)
-    for mask in range(len(out)):
-        kept = mask & every
-        for j in coarse:
-            others = kept & ~(1 << j)
-            if others == kept or not others:
-                continue
-            shown = (n - classes[others]) * split[j] >= SHOWN
-            if others & by_one[j] or (shown and classes[kept] == classes[others]):
-                kept = others
-        out[mask] = kept
-    return out
 
 
 def _calibrated(

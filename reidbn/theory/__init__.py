@@ -13,7 +13,7 @@ __getattr__ = face(
         "faces": "Budget Faces chance_of_faces count_faces maximal packed split "
         "union_bound unpacked",
         "frequencies": "FrequencyTable Packed",
-        "functions_of": "determined",
+        "functions_of": "columns_kept determined smallest",
         "gamma": "log1p_sums log_ratio log_ratio_slope log_thinning",
         "generalisation": "best_partitions equal_width_options partition_value",
         "hypergeometric": "identified leaked_pmf log_none_leaked mean_touched none_leaked "

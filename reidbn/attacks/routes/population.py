@@ -132,8 +132,11 @@ class SubsetPopulation:
         return out, before, after
 
     def _may_raise(self, uniques: Array) -> bool:
-        """Whether a part can say more: the log-linear model never does, one column alone may."""
-        if self.said.share is None or self.said.bound is not None:
+        """Whether a part can say more: the log-linear model never does, one column alone may.
+
+        So may a part without a column of which others are functions.
+        """
+        if self.said.share is None or self.said.bound is not None or self.said.left_out:
             return True
         floor = self.said.floor
         own = bool(uniques[~self.said.spread].any())

@@ -38,6 +38,8 @@ class Said:
     bound: np.ufunc | None = None
     """np.minimum or np.maximum: combined with the numbers by class size on `bounded` subsets."""
     bounded: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    left_out: Sequence[tuple[Array, NDArray[np.bool_]]] = ()
+    """Of columns that are functions of others: the share by row, and on which subsets."""
 
     def unique(self, rows: Any, places: NDArray[Any]) -> Array:
         """P(unique in the population | unique in the table): subset x person.
@@ -47,7 +49,7 @@ class Said:
         by_class = np.broadcast_to(self.p_unique[:, None], places.shape)
         if self.share is None:
             return by_class.copy()
-        beside = self._beside(self.share[:, rows])
+        beside = self._beside(self.share, rows)
         np.exp(np.negative(beside, out=beside), out=beside)
         return self._combined(beside, by_class, rows, which=0)
 
@@ -61,7 +63,7 @@ class Said:
         if self.share is None:
             return by_class
         size = flat.size.take(places + flat.start[:, None])
-        found = mean_inverse_beside(size, self._beside(self.share[:, rows]))
+        found = mean_inverse_beside(size, self._beside(self.share, rows))
         return self._combined(found, by_class, rows, which=1)
 
     def places(self, sizes: NDArray[np.uint32]) -> NDArray[np.uint16]:
@@ -82,12 +84,15 @@ class Said:
             match = np.concatenate([own if len(own) else np.full(n, np.nan) for own, n in pairs])
         return Flat(np.cumsum(each) - each, np.concatenate(self.sizes), match)
 
-    def _beside(self, share: Array) -> Array:
+    def _beside(self, share: Array, rows: Any) -> Array:
         """How many people outside the table are expected to be like each person, by subset."""
+        share = share[:, rows]
         expected = np.empty((1 << len(share), share.shape[1]))
         expected[0] = self.outside
         for j, known in enumerate(share):
             np.multiply(expected[: 1 << j], known, out=expected[1 << j : 2 << j])
+        for own, subsets in self.left_out:
+            expected[subsets] /= own[rows]
         return expected
 
     def _combined(self, found: Array, by_class: Array, rows: Any, *, which: int) -> Array:

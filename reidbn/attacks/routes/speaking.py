@@ -22,17 +22,19 @@ from reidbn.attacks.routes.said import Said
 from reidbn.attacks.routes.structured import structured_population
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.network import as_probability
+from reidbn.microdata.classes import some_of, totals
 from reidbn.microdata.table import People
 from reidbn.population.cautious import LOG_LINEAR, POSTERIOR, is_uncompared, uncompared
 from reidbn.population.fitting import MODELS, fit_sample
 from reidbn.population.margins import alone_on, match_on, share_alike
 from reidbn.population.pitman import PitmanFit
-from reidbn.population.sample import Sample
+from reidbn.population.sample import Sample, of_functions
 from reidbn.population.structured import STRUCTURED
 from reidbn.population.structured_subsets import as_columns
 from reidbn.population.subsets import SubsetFits, fit_tables
 from reidbn.population.weights import WHOLE
 from reidbn.progress import progress
+from reidbn.theory.functions_of import columns_kept
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -76,9 +78,10 @@ def subset_population(
         estimate="posterior" if both or model == POSTERIOR else "maximum likelihood",
         sizes=classes.occurring if by_size and match and n < population else None,
     )  # fmt: skip
-    spread = np.zeros(len(fits), dtype=bool)
+    kept = np.zeros((0, len(fits)), dtype=bool)
     if population > n and model == LOG_LINEAR:
-        spread = _parted_by_several(people, classes)
+        kept = _columns_kept(people, classes)
+    spread = kept.sum(axis=0) > 1
     instead = POSTERIOR if model == LOG_LINEAR else model
     by = tuple(LOG_LINEAR if own else instead for own in spread)
     about = list(_notes(people, classes, fits.fallback, spread))
@@ -90,7 +93,8 @@ def subset_population(
         said = Said(0.0, np.ones(len(fits)), classes.occurring,
                     tuple(1.0 / sizes for sizes in classes.occurring))  # fmt: skip
     elif model == LOG_LINEAR:
-        said = _log_linear(people, classes, population, spread, individuals)
+        said = _log_linear(people, classes, population, kept, individuals)
+        about += _of_functions(people, classes, kept)
         if both:
             other, _ = _by_class_size(classes, fits, POSTERIOR, match=match)
             said = replace(said, p_unique=other.p_unique, p_match=other.p_match,
@@ -206,25 +210,42 @@ def _below(model: str) -> str:
     return model
 
 
-def _parted_by_several(people: People, classes: SubsetClasses) -> NDArray[np.bool_]:
-    """The subsets on which two columns or more part people."""
-    parting = [
-        sum(as_fitted(people).frequencies([c]).counts.sum() > 1 for c in group)
-        for group in classes.groups
-    ]
-    masks = np.arange(1 << len(parting))
-    count = sum(((masks >> j) & 1) * k for j, k in enumerate(parting))
-    return np.asarray(count) > 1
+def _columns_kept(people: People, classes: SubsetClasses) -> NDArray[np.bool_]:
+    """The columns of each subset that part people and are no functions of others of it."""
+    names, groups, start = [c for group in classes.groups for c in group], [], 0
+    for group in classes.groups:
+        groups.append(range(start, start + len(group)))
+        start += len(group)
+    codes, counts = np.zeros((1, 0), dtype=np.int64), np.ones(1)
+    if len(names) > len(groups):
+        written = as_fitted(people)
+        ids, count = written.class_ids(names)
+        some = written.codes(names)[some_of(ids, count)]
+        codes = np.column_stack([np.unique(c, return_inverse=True)[1] for c in some.T])
+        counts = totals(ids, classes.counts, count)
+    return columns_kept(groups, codes, counts, classes.frequencies)
+
+
+def _of_functions(people: People, classes: SubsetClasses, kept: NDArray[np.bool_]) -> Iterator[str]:
+    """Columns that are left out where all are known."""
+    names = [c for group in classes.groups for c in group]
+    parting = (as_fitted(people).frequencies([c]).classes > 1 for c in names)
+    found = [c for c, own, parts in zip(names, kept[:, -1], parting, strict=True)
+             if parts and not own]  # fmt: skip
+    if found:
+        yield of_functions(found)
 
 
 def _log_linear(
     people: People,
     classes: SubsetClasses,
     population: float,
-    spread: NDArray[np.bool_],
+    kept: NDArray[np.bool_],
     individuals: Ints | None,
 ) -> Said:
     """Main effects where several columns part people, Pitman's posterior elsewhere.
+
+    `kept` says which columns of a subset are multiplied: functions of others part nobody.
 
     Columns that are learnt together are one group, and what one of them says alone, though no
     subset of the scenario knows it alone, is the least that the group says.
@@ -232,11 +253,17 @@ def _log_linear(
     some = classes.some if individuals is None else individuals[classes.some]
     shape = (len(classes.groups), classes.rows)
     share, floor = np.ones(shape), (np.zeros(shape), np.zeros(shape))
-    N = int(population)
-    for j, column in ((j, c) for j, group in enumerate(classes.groups) for c in group):
+    N, spread = int(population), kept.sum(axis=0) > 1
+    masks, left_out = np.arange(len(spread)), []
+    every = ((j, c) for j, group in enumerate(classes.groups) for c in group)
+    for (j, column), says in zip(every, kept, strict=True):
         sizes, values = classes.on_column(people, column)
         alike = sizes[some]
-        share[j] *= share_alike(alike, values, N)
+        own = share_alike(alike, values, N)
+        share[j] *= own
+        without = (masks >> j & 1 > 0) & ~says
+        if values.classes > 1 and without.any():
+            left_out.append((own, without))
         if len(classes.groups[j]) > 1 and values.classes > 1:
             told = np.where(alike == 1, alone_on(values, N), 0.0)
             np.maximum(floor[0][j], told, out=floor[0][j])
@@ -248,7 +275,8 @@ def _log_linear(
         p_unique[mask] = alone_on(values, N)
         p_match[mask] = match_on(classes.occurring[mask], values, N)
     outside = population - classes.records
-    return Said(outside, p_unique, classes.occurring, p_match, share, spread, floor)
+    return Said(outside, p_unique, classes.occurring, p_match, share, spread, floor,
+                left_out=tuple(left_out))  # fmt: skip
 
 
 def _by_class_size(

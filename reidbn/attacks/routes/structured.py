@@ -30,7 +30,7 @@ from reidbn.microdata.table import People
 from reidbn.population.cautious import LOG_LINEAR, POSTERIOR
 from reidbn.population.coherence import settle
 from reidbn.population.margins import alone_on, match_on
-from reidbn.population.sample import in_one_order, of_one_offs, one_offs
+from reidbn.population.sample import in_one_order, of_functions, of_one_offs, one_offs
 from reidbn.population.structured import SMALLEST, STRUCTURED
 from reidbn.population.structured_subsets import (
     MOST_COLUMNS,
@@ -40,6 +40,7 @@ from reidbn.population.structured_subsets import (
 )
 from reidbn.population.subsets import fit_tables
 from reidbn.population.weights import WEIGHTED, are_alike, scale_of, stood_for_each
+from reidbn.theory.functions_of import smallest
 from reidbn.theory.layer import FEW
 from reidbn.theory.survey import individual_risk
 from reidbn.written import counted
@@ -342,12 +343,12 @@ def structured_population(
     if classes.records < SMALLEST:
         return None, f"{classes.records} people are too few to tell structures apart"
     by = None
+    told: tuple[str, ...] = ()
     if tuple(columns) != classes.groups:
         single = subset_classes(people, columns, individuals, counts=classes.counts)
         of, why = structured_population(people, single, population, individuals)
         if of is None:
             return None, why
-        told = _standing(people, population)[1]
         by = ByColumn(of, as_columns(classes.groups, every), single.of_person[classes.some])
         row_of = of.row_of[by.rows]
         found = replace(of.structured, place=of.structured.place[by.kept])
@@ -367,7 +368,6 @@ def structured_population(
             return None, "one attribute alone parts people, so there is no structure"
         found = fitted
     N = int(population)
-    alone = one_offs((c, classes.on_column(people, c)[1]) for (c,) in columns)
     fits = fit_tables(classes.frequencies, N, sizes=classes.occurring)
     each = np.cumsum([sizes.size for sizes in classes.occurring])[:-1]
     match = np.split(as_probability(np.concatenate(fits.match)), each)
@@ -395,9 +395,24 @@ def structured_population(
         )
         if found.stands is not None
         else None,
-        about=(*told, *(() if alone is None else (of_one_offs(alone),))),
+        about=_about(people, classes, told) if by is None else by.population.about,
     )
     return made, ""
+
+
+def _about(people: People, classes: SubsetClasses, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Of single columns: what to bear in mind of those that say little or nothing of their own."""
+    alone = one_offs((c, classes.on_column(people, c)[1]) for (c,) in classes.groups)
+    kept = int(smallest(classes.frequencies)[-1])
+    functions = [
+        c for j, (c,) in enumerate(classes.groups)
+        if not kept >> j & 1 and classes.frequencies[1 << j].classes > 1
+    ]  # fmt: skip
+    return (
+        *told,
+        *(() if alone is None else (of_one_offs(alone),)),
+        *((of_functions(functions),) if functions else ()),
+    )
 
 
 def _standing(people: People, population: float) -> tuple[Array | None, tuple[str, ...]]:
