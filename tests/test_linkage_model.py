@@ -254,7 +254,9 @@ def test_a_limit_is_kept_only_where_everybody_was_asked_and_draws_cannot_break_i
     assert "not broken" not in told(drawn, drawn.risk().max() - 1e-3)
     assert "Not everybody was asked about" in told(some, 0.999)
     assert "the limit is not kept" in told(some, 0.001)
-    assert "oftener where wrong facts" in told(counted, 0.999, "wrong_person")
+    strangers = counted.risk("wrong_person").max() + 0.1  # further than draws may be off
+    assert "oftener where wrong facts" in told(counted, strangers, "wrong_person")
+    assert "the limit is kept" in told(counted, 0.999, "wrong_person")  # whatever they fit
     sure = rb.assess("linkage", sparse, set={"p_wrong": 0})
     assert "the limit is kept" in told(sure, 0.999, "wrong_person")
 

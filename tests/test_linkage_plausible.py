@@ -11,7 +11,7 @@ from sparse_oracle import agrees, random_table
 
 import reidbn as rb
 from reidbn.attack import load_scenario
-from reidbn.attacks.linkage import if_plausible, plausible
+from reidbn.attacks.linkage import Plausible, at_most, if_plausible, may_be_higher, plausible
 from reidbn.theory import disagrees
 
 SET = {"mean_facts": 2, "p_wrong": 0.4, "p_in_release": 0.6, "p_takes_best": 0.7}
@@ -128,3 +128,103 @@ def test_where_no_fact_is_wrong_or_nothing_can_be_drawn():
     assert (len(some.who), some.draws) == (5, 1)
     with pytest.raises(rb.UsageError, match="do="):
         plausible(rb.assess("linkage", sparse, do={"in_release": "yes"}))
+
+
+def near_values(people=60):
+    """Numbers that all lie within a fifth of each other."""
+    rng = np.random.default_rng(1)
+    cells = {
+        f"lab{j}": [float(rng.integers(136, 145)) if rng.random() < 0.3 else None
+                    for _ in range(people)]
+        for j in range(12)
+    }  # fmt: skip
+    features = {"feature": list(cells), "kind": ["number"] * 12, "tags": ["colleague"] * 12}
+    return rb.read_sparse(cells, features=features)
+
+
+def verdict(result, path, limit, measure="overall"):
+    text = result.report(path / "r.md", threshold={measure: limit}).read_text()
+    said = " ".join(text.partition("A risk (")[2].partition("**On what")[0].split())
+    return said.partition("the limit is ")[2]
+
+
+def test_where_near_values_fit_the_person_may_be_identified_more_often(tmp_path):
+    """Somebody else's value fits their own record: no bound is told, and no limit called kept."""
+    sparse = near_values()
+    vague = rb.assess("linkage", sparse, scenario="vague")
+    noisy = rb.assess("linkage", sparse.noisy(0.2), set={"p_wrong": 0.3})
+    equal = rb.assess("linkage", sparse, set={"p_wrong": 0.3})
+    for r, near in ((vague, True), (noisy, True), (equal, False)):
+        r.keep_crosscheck(draws=1_000, subjects=2)
+        acted = rb.linkage_truth(r, draws=4_000, seed=2, wrong="plausible")
+        row = acted.table().loc["identified"]
+        assert row["predicted is"] == ("not of such facts" if near else "an upper bound")
+        assert (row["low"] > row["predicted"]) == near
+        said = "more often than the model says" if near else "at most as often as the model"
+        assert said in str(r)
+        assert {m: may_be_higher(r, m) for m in ("overall", "more_opened", "wrong_person")} == {
+            "overall": near, "more_opened": near, "wrong_person": True,
+        }  # fmt: skip
+        for event, measure in (("identified", "overall"), ("wrong_person", "wrong_person")):
+            most = at_most(r, measure)
+            assert (most >= r.risk(measure) - 1e-12).all()
+            assert acted.happened[event].mean() < most.mean()
+        shares = np.bincount(acted.who, acted.happened["identified"]) / np.bincount(acted.who)
+        between = (r.risk().max() + shares.max()) / 2
+        told = verdict(r, tmp_path, between)
+        assert told.startswith("kept.") == (not near)
+        assert ("oftener where wrong facts" in told) == near
+        assert verdict(r, tmp_path, 0.999).startswith("kept.")
+    mostly = rb.what_if(vague, set={"p_wrong": 0.5})
+    mostly.keep_crosscheck(draws=1_000, subjects=2)
+    mean = if_plausible(mostly).measures()["identified"].interval[0]
+    assert mostly.risk().max() < mean
+    told = verdict(mostly, tmp_path, (mostly.risk().max() + mean) / 2)
+    assert told.startswith("not kept. ")
+    assert "Where wrong facts are somebody else's values, somebody is above it" in told
+    few = rb.what_if(noisy, set={"p_wrong": 1e-4})  # too few to matter, whatever they fit
+    assert verdict(few, tmp_path, few.risk().max() + 0.01).startswith("kept.")
+    sure = rb.what_if(noisy, set={"p_wrong": 0})
+    assert not may_be_higher(sure, "overall")
+    assert verdict(sure, tmp_path, sure.risk().max() + 0.01).startswith("kept.")
+
+
+def test_the_most_that_wrong_facts_may_do_is_what_is_sure_and_all_of_the_rest():
+    _, sparse, _ = random_table(14, people=8, features=5)
+    r = rb.assess("linkage", sparse, set=SET)
+    right = rb.what_if(r, given={"wrong": "0"}).risk()
+    held = r.subject_table.columns["facts_held"]
+    law = [exp(-2) * 2**k / factorial(k) for k in range(26)]
+    none = np.array([sum(p * 0.6 ** min(k, n) for k, p in enumerate(law)) for n in held])
+    assert at_most(r, "overall") == pytest.approx(right * none + 1 - none, abs=1e-12)
+    asked = rb.what_if(r, given={"identified": "no"})  # the evidence rests on wrong facts itself
+    assert may_be_higher(asked, "overall")
+    assert at_most(asked, "overall").tolist() == [1.0] * 8
+    assert not may_be_higher(rb.what_if(r, given={"in_release": "yes"}), "overall")
+
+
+def test_every_measure_that_rests_on_strangers_says_so(tmp_path):
+    """A stranger's family, too, is named oftener where a wrong fact is somebody else's value."""
+    fam = rb.datasets.synthetic_families(6, seed=0)
+    kin = rb.read_kin(rb.read_sparse(fam.table, features=fam.features), plants=50)
+    r = rb.assess("linkage-family", kin, known=["Own history"], individuals=[0, 9, 20],
+                  set={"p_wrong": 0.3, "p_in_release": 1})  # fmt: skip
+    r.keep_crosscheck(draws=1_000, subjects=2)
+    found = {m: may_be_higher(r, m) for m in r.questions}
+    higher = {"wrong_person", "nobody_named", "misnamed", "strangers_family"}
+    assert {m for m, may in found.items() if may} == higher
+    for measure in ("wrong_person", "strangers_family", "misnamed"):
+        told = verdict(r, tmp_path, float(r.risk(measure).max()) + 0.1, measure)
+        assert told.startswith("not ")
+        assert "here wrong facts are somebody else's values" in told
+
+
+def test_draws_decide_a_limit_only_where_they_do_for_everybody_at_once():
+    drawn = Plausible(np.arange(4), 1_000, {"identified": np.array([0.1, 0.2, 0.3, 0.3])})
+    assert drawn.keeps("identified", 0.26, everybody=True) is False  # one is above for sure
+    assert drawn.keeps("identified", 0.31, everybody=True) is None
+    assert drawn.keeps("identified", 0.36, everybody=True) is True
+    assert drawn.keeps("identified", 0.36, everybody=False) is None
+    many = Plausible(np.arange(400), 5, {"identified": np.full(400, 0.6)})
+    assert many.keeps("identified", 0.5, everybody=True) is False  # nobody by themselves: the mean
+    assert many.keeps("identified", 0.7, everybody=True) is None

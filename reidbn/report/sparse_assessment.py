@@ -12,11 +12,10 @@ from reidbn.above import is_above
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.linkage.model_truth import measure_of
 from reidbn.attacks.linkage.plausible import (
-    FITS_NOBODY,
     WHAT,
-    WRONG_PERSON,
+    fits_nobody,
     if_plausible,
-    may_be_wrong,
+    keeps_all_the_same,
 )
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.drawn import is_undecided, remedy
@@ -111,14 +110,30 @@ def _verdict(
         return told, PLAIN
     above = int(is_above(result.risk(limit.measure), limit.value).sum())
     open_ = _undecided(result, limit, above)
-    kept = "not kept" if above else "kept" if not open_ else "not broken by what was found"
-    if above and open_:
-        kept = "broken by what was found"
+    elses = True if above else keeps_all_the_same(result, limit.measure, limit.value)
+    if elses is None:
+        open_.append(
+            "It may happen oftener where wrong facts are somebody else's values: of such facts it "
+            "is not decided whether the limit is kept."
+        )
+    if elses is False:
+        open_ = [
+            "Where wrong facts are somebody else's values, somebody is above it: by what was drawn "
+            "of such facts, at 95 %."
+        ]
+    broken = above > 0 or elses is False
     told.append(
         f"A risk ({limit.measure.replace('_', ' ')}) above {limit.value:g} have "
-        f"{telling.of(above, len(result))}: the limit is {kept}."
+        f"{telling.of(above, len(result))}: the limit is {_kept(above, open_, broken=broken)}."
     )
-    return [*told, *open_], UNSAFE if above else PLAIN if open_ else SAFE
+    return [*told, *open_], UNSAFE if broken else PLAIN if open_ else SAFE
+
+
+def _kept(above: int, open_: list[str], *, broken: bool) -> str:
+    """In words; of a limit above which draws alone may have put people, that it is open."""
+    if broken:
+        return "broken by what was found" if above and open_ else "not kept"
+    return "not broken by what was found" if open_ else "kept"
 
 
 def _undecided(result: Assessment, limit: RiskLimit, above: int) -> list[str]:
@@ -135,11 +150,6 @@ def _undecided(result: Assessment, limit: RiskLimit, above: int) -> list[str]:
             f"The numbers are drawn, and {side} above the limit: whether it is kept is "
             f"not decided. To decide it, {remedy(result, limit.measure)}."
         )
-    if limit.measure == WRONG_PERSON and may_be_wrong(result) and not above:
-        found.append(
-            "Strangers are named oftener where wrong facts are somebody else's values: of such "
-            "facts it is not decided whether the limit is kept."
-        )
     return found
 
 
@@ -154,7 +164,8 @@ def _wrong_facts(result: Assessment, telling: Telling) -> list[Section]:
         for event, m in found.measures().items()
     ]  # fmt: skip
     heads = ["event", "wrong facts fit nobody", "somebody else's values", "95 % interval"]
-    text = [f"{FITS_NOBODY[:1].upper()}{FITS_NOBODY[1:]}. The second is drawn, the first is not."]
+    said = fits_nobody(result)
+    text = [f"{said[:1].upper()}{said[1:]}. The second is drawn, the first is not."]
     shown = Shown("What wrong facts do: by the model, and drawn", heads, rows)
     return [Section("Where wrong facts are somebody else's values", text=text, shown=[shown])]
 

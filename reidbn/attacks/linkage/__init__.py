@@ -14,6 +14,6 @@ __getattr__ = face(
     {
         "experiments": "PRINTED",
         "looked_into": "acted_in_bins by_fact",
-        "plausible": "if_plausible plausible",
+        "plausible": "Plausible at_most if_plausible may_be_higher plausible",
     },
 )

@@ -233,6 +233,11 @@ def known_of(scenario: Scenario) -> SparseKnown:
     return knows.sparse
 
 
+def fits_what_is_near(people: SparsePeople, known: SparseKnown) -> bool:
+    """Whether a value may fit the record of somebody who has another one."""
+    return known.match != "equal" or any(people.sparse.noise)
+
+
 _NO_POPULATION = (
     "{} says nothing of a sparse table: nobody outside of it is counted; how likely the person is "
     "in it is the parameter p_in_release ({})"

@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 from reidbn.attacks.family.columns import KinPeople
 from reidbn.attacks.family.neighbourhood import NOBODY
 from reidbn.attacks.family.reached import relatives_reached
-from reidbn.attacks.linkage.columns import SparsePeople, curves_of, known_of
+from reidbn.attacks.linkage.columns import (
+    SparsePeople,
+    curves_of,
+    fits_what_is_near,
+    known_of,
+)
 from reidbn.attacks.linkage.truth import fits_of, fits_value
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assessment import OVERALL, Assessment
@@ -85,7 +90,8 @@ class LinkageTruth:
         """The value itself, or how far the model goes where wrong facts fit somebody."""
         if self.wrong == GARBLED:
             return "the value"
-        return "an upper bound" if event == IDENTIFIED else "not of such facts"
+        is_bound = event == IDENTIFIED and not may_fit_their_own(self.result)
+        return "an upper bound" if is_bound else "not of such facts"
 
     def __str__(self) -> str:
         lines = [f"acted out {len(self.who):,} times (seed {self.seed}), wrong facts {self.wrong}"]
@@ -111,8 +117,10 @@ def linkage_truth(
 
     `result` is an assessment of the model linkage on a sparse table.  A wrong fact is `wrong`:
     "garbled" fits nobody, as the model says; "plausible" is another person's value of the same
-    feature, which may fit others: there the model's chance to be identified is an upper bound, and
-    that of a stranger is none (they gain); `.table()` has what happened, with its 95 % interval.
+    feature, which may fit others: there the model's chance to be identified is an upper bound, but
+    where values that are near fit, too (match tolerance, noise), and the person's own record gains
+    as others do; that of a stranger is none (they gain).  `.table()` has what happened, with its
+    95 % interval.
 
     Of an assessment of linkage-family `truth` says who is whose child (as rb.neighbourhood(...)
     .against): from whoever is named the attack on relatives is then run, too.
@@ -155,6 +163,14 @@ def linkage_truth(
         happened |= relatives_reached(people, truth, np.asarray(asked)[who], record)
         happened = {name: hits for name, hits in happened.items() if name in result.risks}
     return LinkageTruth(result, who, happened, record, wrong, seed)
+
+
+def may_fit_their_own(result: Assessment) -> bool:
+    """Whether somebody else's value may fit the record of the person whom it is not of."""
+    people = result.inputs.people
+    if not isinstance(people, SparsePeople):
+        return False
+    return fits_what_is_near(people, known_of(result.inputs.scenario))
 
 
 def measure_of(result: Assessment, event: str) -> str:

@@ -1,36 +1,57 @@
 """What happens where wrong facts are somebody else's values: drawn, beside what the model says.
 
 The model linkage takes a wrong fact to fit nobody.  A value that another person has scores for
-whoever has it: the person is identified at most as often, and a stranger is named oftener, also in
-the place of somebody who is in the table.  The model's coins are tossed and sets of people added
-up here; model_truth.py acts the same out by the definition, cell by cell.
+whoever it fits: a stranger is named oftener, also in the place of somebody who is in the table.
+Where equal values alone fit, it never fits the person's own record, and they are identified at most
+as often; where values that are near fit, it may, and they may be identified more often.
+
+Where no fact is wrong, the model says what happens.  So whatever wrong facts fit, an event E has
+
+    P(E) <= P(E, no fact wrong) + P(some fact wrong)                                         (1)
+
+The model's coins are tossed and sets of people added up here; model_truth.py acts the same out by
+the definition, cell by cell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.attacks.family.neighbourhood import NOBODY
-from reidbn.attacks.linkage.columns import SparsePeople, curves_of, known_of
+from reidbn.attacks.linkage.columns import (
+    STRANGER,
+    STRANGER_FITS,
+    SparsePeople,
+    curves_of,
+    known_of,
+)
 from reidbn.attacks.linkage.model_truth import (
     EVENTS,
     IDENTIFIED,
     coins_of,
+    may_fit_their_own,
+    measure_of,
     named,
     why_not_acted,
 )
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.blocks import risks
+from reidbn.attacks.routes.drawn import off_of_each
+from reidbn.attacks.routes.readings import columns_behind
 from reidbn.calls import refuse_outside, typed
+from reidbn.cpds.protocol import NO
 from reidbn.errors import UsageError
+from reidbn.inference.query import Query
 from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.agree import Agreement, members
 from reidbn.result import Measure, mean_of
-from reidbn.theory.agreement import clustered_interval
+from reidbn.theory.agreement import clustered_interval, intervals
 from reidbn.written import counted
 
 Array = NDArray[np.float64]
@@ -40,11 +61,21 @@ WRONG_PERSON = EVENTS[1]
 DRAWS = 2_000
 WRONG, P_WRONG = "wrong", "p_wrong"
 WHAT = {IDENTIFIED: "the person is identified", WRONG_PERSON: "a stranger is named"}
-FITS_NOBODY = (
-    "a wrong fact is taken to fit nobody: where wrong facts are somebody else's values, the person "
-    "is identified at most as often as the model says, and a stranger is named oftener, even where "
-    "the person is in the table"
-)
+LEVEL = 0.95
+
+
+def fits_nobody(result: Assessment) -> str:
+    """What the model takes wrong facts for, and what it does not say of other ones."""
+    often = "is identified at most as often as the model says"
+    if may_fit_their_own(result):
+        often = (
+            "may be identified more often than the model says (values that are near fit, and "
+            "somebody else's may fit the person's own record)"
+        )
+    return (
+        f"a wrong fact is taken to fit nobody: where wrong facts are somebody else's values, the "
+        f"person {often}, and a stranger is named oftener, even where the person is in the table"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +101,19 @@ class Plausible:
             for event, shares in self.shares.items()
         }
 
+    def keeps(self, event: str, limit: float, *, everybody: bool) -> bool | None:
+        """Whether nobody's chance is above a limit, of everybody at once (at 95 %); None: open.
+
+        Where the mean is above it, somebody's is.
+        """
+        hits = np.rint(self.shares[event] * self.draws).astype(np.int64)
+        one = 1 - (1 - LEVEL) / len(hits)
+        low, high = intervals(hits, self.draws, level=one)
+        mean, _ = clustered_interval(hits, np.full(len(hits), self.draws), level=LEVEL)
+        if is_above(max(mean, low.max()), limit):
+            return False
+        return True if everybody and not is_above(high, limit).any() else None
+
 
 def if_plausible(result: Assessment) -> Plausible | None:
     """What an assessment says beside its numbers; None where no fact is wrong, or none is drawn."""
@@ -89,17 +133,71 @@ def may_be_wrong(result: Assessment) -> bool:
     return p is None or bool(np.any(result.inputs.set.get(P_WRONG, p.value)))
 
 
+def may_be_higher(result: Assessment, measure: str) -> bool:
+    """Whether a measure may be higher where wrong facts are somebody else's values.
+
+    What rests on strangers who are named may.  What rests on the person's own record may where a
+    value that is near fits it, too; else the model tells the most, but of an event that the person
+    is not identified, or beside evidence that rests on the facts.
+    """
+    query = result.questions.get(measure)
+    if query is None or not may_be_wrong(result):
+        return False
+    above = result.attack.upstream
+    if WRONG not in above([*query.targets, *query.given], cut=query.do):
+        return False
+    strangers = columns_behind(result.attack, query) & {STRANGER, STRANGER_FITS}
+    falls = NO in query.wanted.values() or WRONG in above(query.given, cut=query.do)
+    return bool(strangers) or falls or may_fit_their_own(result)
+
+
+def at_most(result: Assessment, measure: str) -> Array:
+    """The most that each person's number can be, whatever wrong facts fit: equation (1)."""
+    query = result.questions[measure]
+    rests = WRONG in result.attack.upstream(query.given, cut=query.do)
+    if rests or not query.wanted or query.scale is not None or WRONG in {*query.wanted, *query.do}:
+        return np.ones(len(result))
+    none = {WRONG: "0"}
+    both = replace(query, targets=(*query.targets, WRONG), wanted={**query.wanted, **none})
+    right = Query((WRONG,), none, query.given, query.do)
+    asked = [
+        risks(result.attack, one, result.inputs.set, result.subject_table, taken=True)
+        for one in (both, right)
+    ]
+    return np.asarray((asked[0] + 1 - asked[1])[result.subject_table.of_person])
+
+
+def keeps_all_the_same(result: Assessment, measure: str, limit: float) -> bool | None:
+    """Whether a limit above which nobody is by the model is kept whatever wrong facts fit.
+
+    None where that is open.
+    """
+    if not may_be_higher(result, measure):
+        return True
+    most = at_most(result, measure)
+    if not is_above(most, limit).any():
+        most = most + off_of_each(result, measure)  # curves are drawn, too
+        if not is_above(most, limit).any():
+            return True
+    found = if_plausible(result)
+    event = next((event for event in WHAT if measure_of(result, event) == measure), None)
+    if found is None or event is None:
+        return None
+    return found.keeps(event, limit, everybody=len(found.who) == len(result))
+
+
 def remarks(result: Assessment) -> tuple[str, ...]:
     """That wrong facts fit nobody, and what happens where they fit somebody: in words and drawn."""
     if not may_be_wrong(result):
         return ()
     found = if_plausible(result)
     if found is None:
-        return (FITS_NOBODY,)
+        return (fits_nobody(result),)
     told = " and ".join(f"{WHAT[e]} with probability {m.in_words()}"
                         for e, m in found.measures().items())  # fmt: skip
     attempts = counted(found.draws * found.who.size, "attempt")
-    return FITS_NOBODY, f"where they are somebody else's values, {told}: {attempts}, 95 % intervals"
+    drawn = f"where they are somebody else's values, {told}: {attempts}, 95 % intervals"
+    return fits_nobody(result), drawn
 
 
 @typed
