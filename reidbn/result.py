@@ -306,6 +306,21 @@ class Result:
         """Of measures without an interval of their own: one that takes long, as it is told."""
         return {}
 
+    @property
+    def _population_of(self) -> int | None:
+        """The people, each of whom makes up a known part of the population; None where it was said
+        by itself.  Of suppressed people it is without those for whom they stood.
+        """
+        table = self.table
+        whole = None if table is None else table.whole
+        return None if whole is None or whole.share_kept == 1 else len(whole)
+
+    def _as_told(self, _telling: Any) -> Result:
+        """The same question by the numbers that are told of it: those that are beside the number
+        of people would tell more of that.
+        """
+        return self
+
     def _settings(self) -> dict[str, Any]:
         """What was asked for by name and changes the numbers, where the question is silent."""
         return {}

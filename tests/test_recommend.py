@@ -428,7 +428,7 @@ def test_who_was_drawn_into_a_sample_is_told_by_no_seed_that_leaves(shell, tmp_p
     asked = ("recommend", table, "--qi", "age,sex", "--target", "k=3", "--sample", "50%",
              "--seed", "7", "--html", page := tmp_path / "p.html")  # fmt: skip
     assert shell(*asked)[0] == 0
-    assert "seed" not in page.read_text().replace("seeds", "")
+    assert '"-\\u002dseed", "{in the house}"]' in page.read_text()
     code, said = shell("verify", page, table)
     assert code == 2
     assert "does not say by which seed" in said

@@ -21,7 +21,7 @@ from reidbn.cli._options import (
     print_table,
     refuse_without,
 )
-from reidbn.cli._results import REPORTS
+from reidbn.cli._results import REPORTS, told_as
 from reidbn.errors import UsageError
 from reidbn.written import read_exact
 
@@ -84,7 +84,9 @@ def read_leaks(text: str, method: str, records: int) -> list[Any]:
     """
     import reidbn as rb
 
-    text = _SHARE.sub(lambda found: _records(found[0], records), text)
+    told = {one: in_records(one, records) for one in (text, *text.split(","))}
+    told_as("--leaked", {one: number for one, number in told.items() if one != number})
+    text = told[text]
     if ":" not in text and "-" not in text:
         return list(read_sizes(text, "--leaked"))
     if method != "exact":
@@ -104,6 +106,13 @@ def read_leaks(text: str, method: str, records: int) -> list[Any]:
 
 
 _SHARE = re.compile(r"(?<![:\d.])\d[\d.]*\s*%")  # not a chance, which stands after a colon
+
+
+def in_records(leaked: str, records: int) -> str:
+    """Leak sizes, the shares among them as numbers of records: beside one the number would count
+    all of them.
+    """
+    return _SHARE.sub(lambda found: _records(found[0], records), leaked)
 
 
 def _records(share: str, records: int) -> str:

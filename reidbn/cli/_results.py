@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -71,7 +71,7 @@ def write_reports(result: Result, asked: Mapping[str, Any], **more: Any) -> None
         raise UsageError(
             "--plot draws this table, whatever --ledger prints; the page has the picture: --html"
         )
-    ledger = {"command": command_again()}
+    ledger = {"command": command_again(() if custodian else kept_back(result))}
     if asked.get("ledger") is not None:
         ledger["ledger"] = asked["ledger"]
     before = _written_at(asked.get("ledger"))
@@ -98,24 +98,58 @@ _WRITES = ("--html", "--markdown", "--json-report", "--plot", "--out", "--parque
 _SAYS = ("--json", "--quiet", "-q")
 
 
+OWN = "{in the house}"
+"""What stands in a command for a value that its report does not tell."""
+_OF_PEOPLE = ("--individuals", "--start", "--suppress-at-most", "--empty-at-most")
+"""Who or how many people it was about, and between what numbers these are."""
+
+
+_BESIDE = {"population": "--population", "settings": "--leaked"}
+"""What may lie so near to the number of people that it is told no more exactly than that."""
+
+
+def kept_back(result: Result) -> tuple[str, ...]:
+    """The options of whose values a report that leaves the house tells less, or nothing."""
+    from reidbn.report.page import made_from
+    from reidbn.report.telling import Telling
+
+    exactly, told = result.made_from, made_from(result, Telling())
+    return (*_OF_PEOPLE, *(o for n, o in _BESIDE.items() if told.get(n) != exactly.get(n)))
+
+
 def command_again(secret: tuple[str, ...] = ()) -> list[str] | None:
-    """The words by which a report can be made again, without the files that were written."""
+    """The words by which a report can be made again, without the files that were written.
+
+    Of `secret` options stands that they were given, and not what they hold.
+    """
     context = click.get_current_context(silent=True)
-    words = [] if context is None else list(context.meta.get("reidbn.words", []))
+    meta = {} if context is None else context.meta
     table = None if context is None else context.params.get("table")
-    found, after, left_out = [], "", (*_WRITES, *secret)
-    for word in words:
-        if after not in left_out and word.partition("=")[0] not in (*left_out, *_SAYS):
-            found.append("{table}" if word == table else _short(word))
+    told, found, after = meta.get("reidbn.told", {}), [], ""
+    for word in _apart(meta.get("reidbn.words", [])):
+        if after in secret:
+            found.append(OWN)
+        elif after not in _WRITES and word not in (*_WRITES, *_SAYS):
+            found.append("{table}" if word == table else told.get((after, word)) or _short(word))
         after = word
     return found if "{table}" in found else None
 
 
+def told_as(option: str, typed: Mapping[str, str]) -> None:
+    """Values of an option that stand otherwise in the command of a report than they were typed."""
+    meta = click.get_current_context().meta
+    meta["reidbn.told"] = meta.get("reidbn.told", {}) | {(option, v): t for v, t in typed.items()}
+
+
+def _apart(words: Iterable[str]) -> Iterator[str]:
+    """Options and their values, each a word."""
+    for word in words:
+        name, equals, value = word.partition("=")
+        yield from (name, value) if equals and name.startswith("--") else (word,)
+
+
 def _short(word: str) -> str:
     """A file by its name: the folders of a house are not told."""
-    name, equals, path = word.partition("=")
-    if equals and os.sep in path and Path(path).exists():
-        return f"{name}={Path(path).name}"
     return Path(word).name if os.sep in word and Path(word).exists() else word
 
 

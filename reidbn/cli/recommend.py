@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from reidbn.plans.plan import ReleasePlan
 
 ATTACK = "adversary-routes"
+_NOT_TOLD = ("--seed", "--suppress-at-most", "--empty-at-most")
+"""Who was drawn, and how many are left out at most, which the page does not say."""
 
 
 @click.command()
@@ -166,7 +168,7 @@ def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
     for name, kind in REPORTS.items():
         if options[name]:
             custodian = options["custodian"]
-            words = command_again(() if custodian else ("--seed",))  # which tells who was drawn
+            words = command_again(() if custodian else _NOT_TOLD)
             write_plan(plan, options[name], custodian=custodian, kind=kind, command=words)
             click.echo(f"report: {options[name]}", err=True)
     if options["plot"]:

@@ -8,12 +8,14 @@ import io
 import re
 import tempfile
 from difflib import unified_diff
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 
 from reidbn.cli._options import print_json
+from reidbn.cli._results import OWN
 from reidbn.errors import UsageError
 from reidbn.release.seal import unsealed
 
@@ -84,10 +86,17 @@ def _differs(place: Path, text: str, made_from: dict[str, Any], table: str) -> l
             f"there, and compare the two with diff or reidbn compare"
         )
     words = [str(word).partition("=")[0] for word in command]
-    if "--sample" in words and "--seed" not in words:
+    no_seed = "--seed" not in words or command[words.index("--seed") + 1 :][:1] == [OWN]
+    if "--sample" in words and no_seed:
         raise UsageError(
             f"{place.name} is about a random sample, and does not say by which seed: make it again "
             f"with --seed in the house, and compare the two with diff"
+        )
+    kept = [before for before, word in pairwise(command) if word == OWN]
+    if kept:
+        raise UsageError(
+            f"{place.name} was written with {', '.join(kept)}, and does not tell what that was: "
+            f"make it again in the house, and compare the two with diff"
         )
     from reidbn.cli import main
 

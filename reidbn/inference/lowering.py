@@ -25,6 +25,7 @@ from reidbn.attack.columns import (
 from reidbn.attack.events import EVERYTHING_SURE
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
 from reidbn.attack.parts import PROBABILITY, Parameter
+from reidbn.calls import described
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import (
     DataError,
@@ -77,6 +78,11 @@ def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[
 
 def refuse_unknown(attack: Attack, name: str, silent: Collection[str] = ()) -> NoReturn:
     """Raise where a name is no parameter, or one of stories that a scenario put aside."""
+    if not isinstance(name, str):
+        raise UsageError(
+            f"{attack.name}: a parameter is called {described(name)}; give its name as text, "
+            f"{{name: value}}: {', '.join(attack.settable)}"
+        )
     if name in silent:
         raise UsageError(
             f"{name} has no say here: the scenario says what is known in place of the stories that "

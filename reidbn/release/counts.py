@@ -125,6 +125,8 @@ class Alike:
     """It says that nobody is: wherever they would be counted, they are told as none."""
     law: Law | None = None
     """By which a value follows from the size of a class and from how many people there are."""
+    laws: tuple[Law, ...] = ()
+    """All by which it may follow, for a reader who is not told which one is meant."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -215,7 +217,7 @@ class Above:
             sizes, where = np.unique(classes.sizes, return_inverse=True)
             found = classes.law(len(classes), sizes)[where]
             if np.allclose(found, self.values, rtol=1e-9, atol=0):
-                return classes, *_of_law(classes, classes.law)
+                return classes, *_of_law(classes, classes.laws or (classes.law,))
         return None
 
     @property
@@ -339,14 +341,15 @@ def _by_size(values: Array, sizes: Ints) -> tuple[Ints, Array] | None:
     return sizes[first], high
 
 
-def _of_law(classes: Alike, law: Law) -> tuple[list[int], list[tuple[Array, Array]]]:
+def _of_law(classes: Alike, laws: Sequence[Law]) -> tuple[list[int], list[tuple[Array, Array]]]:
     cutoffs = [0, *classes.cutoffs]
     at = np.array(cutoffs)
     ends = []
     for n in range(max(classes.all.low, 1), classes.all.high + 1):  # larger ones are all people
-        here, beyond = (law(n, np.clip(s, 1, n)) for s in (at, at + 1))
-        if len(here):
-            ends.append((here, beyond))
+        for law in laws:
+            here, beyond = (law(n, np.clip(s, 1, n)) for s in (at, at + 1))
+            if len(here):
+                ends.append((here, beyond))
     return cutoffs, ends
 
 

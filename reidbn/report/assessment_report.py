@@ -370,9 +370,9 @@ def _about_the_attack(inputs: Inputs) -> dict[str, Any]:
         "scenario": name if is_shipped(inputs.scenario, name) else LEFT_OUT,
     }
     if inputs.population is not None:
-        is_told = inputs.people.whole.share_kept == 1  # else it would count who was left out
         exact = inputs.population
         number = int(exact) if float(exact).is_integer() else exact
+        is_told = inputs.as_told(Telling()) is inputs  # else it would count people
         found["population"] = number if is_told else LEFT_OUT
         if inputs.population_model != model_for(inputs.people, None):
             found["population_model"] = inputs.population_model

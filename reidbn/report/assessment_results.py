@@ -78,15 +78,7 @@ def data(result: Assessment, telling: Telling) -> Section:
     if gone := told_left_out(people, telling):
         text.append(f"Left out before this report, and counted nowhere in it: {gone}.")
     if population:
-        whole = people.whole
-        population = telling.population(population, len(people), is_whole=whole.share_kept == 1)
-        known = len(whole) if telling.custodian else down(len(people))
-        left = "" if people.before is None else ", with those left out"
-        text.append(
-            f"Drawn{left if telling.custodian else ''} from a population of {population:,.0f}: "
-            f"a sampling fraction of "
-            f"{per_cent(known / population)}."
-        )
+        text.append(_drawn(result, population, telling))
     coarse = [f"{c} at level {people.column(c).level} of its hierarchy" for c in people.columns
               if people.column(c).level]  # fmt: skip
     heads = ("column", "role", "values" if telling.custodian else f"values held by {BASE} or more",
@@ -99,6 +91,21 @@ def data(result: Assessment, telling: Telling) -> Section:
                        ("people alike", "people"), alike),
                  Shown("Columns", heads, rows)],
     )  # fmt: skip
+
+
+def _drawn(result: Assessment, population: float, telling: Telling) -> str:
+    """Of how many people the table is a sample."""
+    people, of = result.inputs.people, result._population_of
+    told = telling.number_above(population, len(people), of=of)
+    known = len(people.whole) if telling.custodian else down(len(people))
+    if told is None or (told == known and not telling.custodian):
+        return "The table is the population from which it was drawn, or nearly all of it."
+    left = ", with those left out" if telling.custodian and people.before is not None else ""
+    about = "" if told == population else "about "
+    return (
+        f"Drawn{left} from a population of {about}{told:,.0f}: a sampling fraction of "
+        f"{per_cent(known / told)}."
+    )
 
 
 def alike_in_bands(sizes: NDArray[np.int64], telling: Telling) -> list[int | list[int] | None]:

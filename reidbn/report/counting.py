@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from reidbn.release.counts import (
     BASE,
+    STEP,
     Tens,
     bands,
     between,
@@ -182,11 +183,24 @@ class Counting:
             return count.low / told(total).high, min(count.high / whole, 1.0)
         return min(count.low / whole, 1.0), min((count.high + 1) / whole, 1.0)
 
-    def population(self, number: float, people: int, *, is_whole: bool) -> float:
-        """A population; one without those for whom suppressed people stood would count these."""
-        if self.custodian or is_whole:
+    def number_above(self, number: float, count: int, *, of: int | None = None) -> float | None:
+        """A number that was said, that is no less than a count: of the same ten, as that is told.
+
+        Said exactly it would leave out of the count's ten what is above it.  One that so many
+        people (`of`) make up, each a part that a reader may know, is told of those who are counted.
+        None is a few.
+
+        >>> Counting().number_above(23, 20), Counting().number_above(5, 3)
+        (20, None)
+        >>> Counting().number_above(31, 23), Counting().number_above(1030, 103, of=103)
+        (31, 1000.0)
+        """
+        if self.custodian:
             return number
-        return three_digits(number / people * max(down(people), BASE))
+        if of is not None:
+            scaled = number / of * max(down(count), BASE)
+            number = three_digits(scaled) if scaled >= STEP else round(scaled)
+        return number if number > told(count).high else down(count) or None
 
     def bands(self, counts: Sequence[int]) -> list[int | list[int] | None]:
         """Counts of the bands of a whole, the riskiest first; None is a suppressed one.

@@ -16,10 +16,12 @@ from reidbn.report.telling import FEWEST, Telling
 def sections(result: Leak, telling: Telling) -> list[Section]:
     """One picture: the share of people above each risk."""
     risk, n = result.risk, len(result.table)
-    whole = telling.counted(n)
+    leaks = f"{result.size_in_words} of {telling.counted(n)} people"
+    if result._is_told:
+        leaks += ", up to all of them,"
     mean, highest = telling.mean_in_words(risk), telling.all_but_a_few(risk)
     verdict = [
-        f"When {result.size_in_words} of {whole} people leak, "
+        f"When {leaks} leak, "
         + (
             f"{highest}; no mean of fewer than {FEWEST} people is told."
             if mean == NOT_TOLD
@@ -38,7 +40,7 @@ def sections(result: Leak, telling: Telling) -> list[Section]:
         for t, count in zip(levels, above, strict=True)
     ]
     picture = figures.risk_curves({"risk": np.asarray(risk)}, (0.05, 0.09, 0.2, 0.33), telling)
-    titled(picture.axes[0], f"Risk when {result.size_in_words} of {whole} people leak", pad=14)
+    titled(picture.axes[0], f"Risk when {leaks} leak", pad=14)
     return [
         Section(
             "The risk in a leak of part of the table",

@@ -234,7 +234,7 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
         return Telling()
     lawful = getattr(result, "by_class", None)
     if lawful is not None:  # the only classes that such a page counts by
-        return Telling(classes=(Alike(lawful[0], law=lawful[1]),))
+        return Telling(classes=(lawful,))
     found = [Alike(rows_of(table).as_written().class_sizes())]
     known = getattr(result, "known_classes", None)
     if known is not None and not np.array_equal(known, found[0].sizes):
@@ -254,8 +254,8 @@ def sheet_of(result: Result, *, custodian: bool = False, title: str = "") -> She
     The first section's sentences are the verdict on top, its title is the sheet's.
     """
     telling = telling_of(result, custodian=custodian)
-    first, *rest = result._sections(telling)
-    numbers = in_numbers(result, telling)
+    first, *rest = result._as_told(telling)._sections(telling)
+    numbers = in_numbers(result._as_told(telling), telling)
     picture = replace(first, title="The picture and the numbers", text=(), answers=(),
                       details=[*first.details, *numbers.shown])  # fmt: skip
     return Sheet(
@@ -280,7 +280,8 @@ def first_screen(
 ) -> list[tuple[str, Sequence[str]]]:
     """May I release, to whom, on what condition, what next; what a result says itself stands."""
     kind = ASKED.get(result.kind, NOBODY)
-    asked = "" if result.question is None else f"As asked: {telling.rounded(str(result.question))}."
+    said = result._as_told(telling).question
+    asked = "" if said is None else f"As asked: {telling.rounded(str(said))}."
     found: dict[str, Sequence[str]] = {
         "May I release it?": [NOT_JUDGED],
         "To whom?": [kind.whom],
@@ -386,8 +387,8 @@ def numbers_of(
     What is not told is null; what is told by its two ends alone has them, and no value.
     """
     telling = telling or telling_of(result, custodian=custodian)
-    found, sure = {}, result._intervals(telling)
-    for name, m in result.measures.items():
+    found, sure, worded = {}, result._intervals(telling), result._as_told(telling)
+    for name, m in worded.measures.items():
         if telling.custodian or m.told != "withheld":
             ends = telling.ends(m) if m.interval is not None else sure.get(name)
             key, words = telling.named(name, m)
@@ -400,9 +401,9 @@ def numbers_of(
     of, own, said = result.asked_of, telling.custodian, result.remarks_told()
     drawn = {name: off for name, off in result._off_told(exactly=own).items()
              if found.get(name, {}).get("at_least") is not None}  # fmt: skip
-    asked, made = result.asked, result.made_from
+    asked, question, made = worded.asked, worded.question, result.made_from
     more = result._on()
-    if asked is not None and asked != str(result.question):
+    if asked is not None and asked != str(question):
         more["asked"] = telling.rounded(asked)
     if own:
         more |= result._known() | ({} if of is None else {"records": of.content})
@@ -412,7 +413,7 @@ def numbers_of(
     return {
         "result": result.kind,
         "about": result.about,
-        "question": None if result.question is None else telling.rounded(str(result.question)),
+        "question": None if question is None else telling.rounded(str(question)),
         "custodians_own_copy": own,
         "table": of.fingerprint if own and of is not None else None,
         "measures": found,
@@ -430,10 +431,10 @@ def made_from(result: Result, telling: Telling) -> dict[str, Any]:
 
     Who has all records but one could try candidates for the last until a digest agrees.
     """
-    found, table = result.made_from, result.table
+    found, table = result._as_told(telling).made_from, result.table
     if found.get("population") is not None and table is not None:
-        is_whole = table.whole.share_kept == 1
-        found["population"] = telling.population(found["population"], len(table), is_whole=is_whole)
+        of = result._population_of
+        found["population"] = telling.number_above(found["population"], len(table), of=of)
     if not telling.custodian:
         found = {name: value for name, value in found.items() if name not in OF_PERSONS}
         told = {"people", "suppressed", "cells_emptied", "individuals"} & {*found}
@@ -549,7 +550,7 @@ _NO_PICTURE = (
 
 
 def _figures(result: Result, telling: Telling) -> Iterator[Figure]:
-    for section in result._sections(telling):
+    for section in result._as_told(telling)._sections(telling):
         for shown in section.shown:
             if not isinstance(shown.figure, str):
                 yield shown.figure

@@ -247,6 +247,11 @@ def points(case: Asked, name: str, given: Any) -> Array:
     parameter = case.parameter(name)
     if isinstance(given, int) and not isinstance(given, bool):
         low, high = parameter.range
+        if given > MOST:
+            raise TooLarge(
+                f"{name}: {given:,} points over its range; the most is {MOST:,}: take fewer, or "
+                f"list values"
+            )
         if given < 2:
             raise UsageError(
                 f"{name}: {given} is read as a number of points over its range, and needs to be "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.leak.ask import LeakSize, risks
+from reidbn.attacks.leak.ask import SEVERAL, LeakSize, risks
 from reidbn.attacks.leak.ask import risk as risk_of
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.calls import refuse_outside, renamed, typed
@@ -24,7 +24,7 @@ from reidbn.limits import MOST_DRAWS
 from reidbn.microdata.again import asked_again
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People, checked_people
-from reidbn.release.counts import Law
+from reidbn.release.counts import BASE, Alike, Law, down
 from reidbn.result import (
     Measure,
     Result,
@@ -71,7 +71,7 @@ class Leak(Result):
     def question(self) -> str:
         """What leaks, and what the attacker knows."""
         size = self.size_in_words
-        if len(self.sizes) > 1:
+        if len(self.sizes) > 1 and not self._is_told:
             size += f" ({sum(size * p for size, p in self.sizes.items()):,.5g} on average)"
         return f"{size} of the people leak; {self._known_in_words}"
 
@@ -105,7 +105,7 @@ class Leak(Result):
 
     def _settings(self) -> dict[str, Any]:
         sizes = sorted(self.sizes.items())
-        if len(sizes) == 1:
+        if len(sizes) == 1 or self._is_told:
             return {"how many leak": self.size_in_words}
         few = ", ".join(f"{size:,} ({p:.12g})" for size, p in sizes[:_NAMED])
         rest = "" if len(sizes) <= _NAMED else f", ... ({digest(np.array(sizes))[:12]})"
@@ -114,6 +114,8 @@ class Leak(Result):
     @property
     def size_in_words(self) -> str:
         """How many leak."""
+        if isinstance(self.leaked, str):  # as it is told
+            return self.leaked
         sizes = sorted(self.sizes)
         return f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
 
@@ -124,8 +126,11 @@ class Leak(Result):
         mean = self.share_leaked * len(self.table)
         leaked = int(mean) if mean == int(mean) else mean
         total = float(self.risk.sum())
+        size = given(leaked, "people in the leak, mean", unit="people")
+        if self._is_told:
+            size = replace(size, told="count" if len(self.sizes) == 1 else "withheld")
         return {
-            "leaked": given(leaked, "people in the leak, mean", unit="people"),
+            "leaked": size,
             "people": count_of(len(self.table), "people in the table"),
             "risk": mean_of(self.risk, "mean risk of a person", per_person=True),
             "highest_risk": highest_of(self.risk, "highest risk of a person"),
@@ -136,7 +141,7 @@ class Leak(Result):
         }  # fmt: skip
 
     @property
-    def by_class(self) -> tuple[NDArray[np.int64], Law] | None:
+    def by_class(self) -> Alike | None:
         """The class of each person, and the risk of a class by how many people there are.
 
         None where what is known is uncertain: a risk is then the mean over several classes.
@@ -146,14 +151,24 @@ class Leak(Result):
             return None
         sizes = self.known.seen(self.table).class_sizes(columns)
 
-        def law(records: int, class_sizes: NDArray[np.int64]) -> Floats:
-            if max(self.sizes) > records:
-                return np.empty(0)
-            return np.asarray(
-                risk_of(records=records, leaked=self.sizes, class_size=class_sizes), dtype=float
-            )
+        ten = down(len(self.table))
+        may_be = range(ten, ten + BASE) if max(self.sizes) >= ten else ()
+        laws = tuple(_law(_from(ten, self.sizes, at)) for at in may_be)
+        return Alike(sizes, law=_law(self.sizes), laws=laws)
 
-        return sizes, law
+    @property
+    def _is_told(self) -> bool:
+        """Whether it is said in words how many leak, as a reader hears it."""
+        return isinstance(self.leaked, str)
+
+    def _as_told(self, telling: Any) -> Leak:
+        """A leak of as many as there are people, to ten, would tell of how many there are."""
+        ten = down(len(self.table))
+        if telling.custodian or max(self.sizes) < ten:
+            return self
+        told = _from(ten, self.sizes, ten)
+        words = f"{min(told):,} to {ten + BASE - 1:,}" if ten else f"under {BASE}"
+        return replace(self, leaked=words, sizes=told)
 
     @property
     def _alike_on(self) -> tuple[str, ...] | None:
@@ -254,6 +269,25 @@ class Leak(Result):
         )
 
 
+def _from(ten: int, sizes: Mapping[int, float], at: int) -> dict[int, float]:
+    """Sizes of a leak, all from so many on as one."""
+    found = {size: p for size, p in sizes.items() if size < ten}
+    return found | {at: sum(p for size, p in sizes.items() if size >= ten)}
+
+
+def _law(leaked: Mapping[int, float]) -> Law:
+    """The risk of a class by how many people there are; a leak of more than these there is none."""
+
+    def law(records: int, class_sizes: NDArray[np.int64]) -> Floats:
+        if max(leaked) > records:
+            return np.empty(0)
+        return np.asarray(
+            risk_of(records=records, leaked=leaked, class_size=class_sizes), dtype=float
+        )
+
+    return law
+
+
 @dataclass(frozen=True)
 class ActedLeak:
     """Leaks acted out: how often a guess was right, against the mean risk."""
@@ -293,6 +327,8 @@ def assess(
         checked_people(people), leaked=leaked, known=known, sensitive=sensitive,
         sensitive_known=sensitive_known,
     )  # fmt: skip
+    if not isinstance(leaked, Mapping) and np.ndim(leaked):
+        raise UsageError(f"{SEVERAL}: leaked=200, or leaked={{200: 0.5, 400: 0.5}}")
     prior = leaked if isinstance(leaked, Mapping) else {int(np.asarray(leaked)): 1.0}
     sizes = {int(size): float(p) for size, p in prior.items()}
     what = knowledge(people, known)

@@ -89,7 +89,7 @@ from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.population.sample import AS_IT_WAS, SUPPRESSED, population_size, stood_for
 from reidbn.release.writing import private_folder
-from reidbn.written import agree, counted
+from reidbn.written import InTheHouse, agree, counted
 
 METHODS = ("exact", "simulation")
 
@@ -454,7 +454,7 @@ def _with_weights(inputs: Inputs, *, needed: bool) -> tuple[Inputs, list[str]]:
     if model not in HEARS_WEIGHTS:
         return inputs, [f"survey weights are not used: {model} was asked for"]
     behind = people_behind(people.whole, model)
-    notes = []
+    notes: list[str] = []
     if inputs.population is None and (behind is not None or needed):
         weights = people.whole.weights
         light = 0 if weights is None else int((weights < 1).sum())
@@ -473,7 +473,8 @@ def _with_weights(inputs: Inputs, *, needed: bool) -> tuple[Inputs, list[str]]:
                 in_shell=f"{wrong}: give --population N, {then}",
             )
         off = " (a part of a person is left off)" if has_part(people.whole, behind) else ""
-        notes.append(f"the population is what the survey weights sum to: {behind:,.0f} people{off}")
+        told = f"the population is what the survey weights sum to: {behind:,.0f} people{off}"
+        notes.append(InTheHouse(told))  # who knows the weights counts the people by it
         inputs = replace(inputs, population=behind)
     return inputs, notes
 

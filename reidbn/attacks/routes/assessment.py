@@ -165,6 +165,14 @@ class Assessment(Result):
         """Its provenance, with what was said of each person and of the release."""
         return {**self.provenance, **self._made_with()}
 
+    @property
+    def _population_of(self) -> int | None:
+        return self.inputs.population_of
+
+    def _as_told(self, telling: Any) -> Assessment:
+        told = self.inputs.as_told(telling)
+        return self if told is self.inputs else replace(self, inputs=told)
+
     def _of_each(self) -> Mapping[str, Sequence[Any]]:
         found = self.inputs.scenario.each_of(self.inputs.people)
         for name, values in self.inputs.subject.items():

@@ -15,6 +15,7 @@ from reidbn.attack.parts import Given, Question
 from reidbn.attack.scenario import Listed, Scenario
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.linkage.columns import SparsePeople, known_of, still_named
+from reidbn.attacks.routes.by_weight import people_behind
 from reidbn.calls import older
 from reidbn.differing import OWN, chances_told
 from reidbn.microdata.placing import Groups, Placed
@@ -211,6 +212,24 @@ class Inputs:
         named = [still_named(self.people, sparse, word) for word in known_of(self.scenario).known]
         places = np.unique(np.concatenate(named)) if named else np.arange(len(sparse.schema))
         return (np.array([sparse.names[i] for i in places]),)
+
+    @property
+    def population_of(self) -> int | None:
+        """Those who make up the population: whom survey weights say each for how many they stand,
+        or whom suppressed people left; None where it was said by itself.
+        """
+        whole = self.people.whole
+        behind = None if self.population is None else people_behind(whole, self.population_model)
+        is_said = whole.share_kept == 1 and (behind is None or behind != self.population)
+        return None if is_said else len(whole)
+
+    def as_told(self, telling: Any) -> Inputs:
+        """The same with the population as it is told; themselves, where that is as it was said."""
+        said = self.population
+        if said is None:
+            return self
+        told = telling.number_above(said, len(self.people), of=self.population_of)
+        return self if told == said else replace(self, population=told)
 
     def provenance(self, attack: Attack) -> dict[str, Any]:
         """What numbers of this attack, as it was laid on the table, were made from."""

@@ -1,0 +1,203 @@
+"""A number that was said and lies in the ten of a count would leave out a part of that ten."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.cli import main
+from reidbn.errors import TooLarge, UsageError
+
+
+def table_of(sizes, weight=1):
+    return {"c": np.repeat([f"v{i}" for i in range(len(sizes))], sizes), "w": weight}
+
+
+def people_of(sizes, **how):
+    return rb.read_table(table_of(sizes), quasi_identifiers=["c"], **how)
+
+
+def written(folder, sizes, command, weight=1):
+    """The Markdown and the JSON of a command about such classes, seals included."""
+    rows = [f"{c},{weight}" for c in table_of(sizes)["c"]]
+    (folder / "t.csv").write_text("\n".join(["c,w", *rows]) + "\n")
+    paths = folder / "r.md", folder / "r.json"
+    name, *rest = command.split()
+    words = [name, str(folder / "t.csv"), "--qi", "c", *rest]
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--markdown", str(paths[0]), "--json-report", str(paths[1])])
+    assert end.value.code in (0, 1), command
+    return [path.read_text() for path in paths]
+
+
+def says(number, text):
+    plain = f"{number:,}"
+    return any(re.search(rf"(?<![\w.,-]){n}(?![\d.,]*\w)", text) for n in {str(number), plain})
+
+
+def command_of(text):
+    return json.loads(text)["seal"]["made_from"]["command"]
+
+
+@pytest.mark.parametrize("population", [23, 28])
+def test_a_population_in_the_ten_of_the_table_is_told_as_that_ten(population, tmp_path):
+    asked = f"assess --scenario worst-case --threshold ema --population {population}"
+    page, numbers = written(tmp_path, [3, 20], asked)
+    assert not says(population, page)
+    told = json.loads(numbers)
+    assert told["provenance"]["population"] == 20
+    assert told["question"].endswith("among 20")
+    assert str(population) not in command_of(numbers)
+    assert "or nearly all of it" in page
+    own = rb.assess("adversary-routes", people_of([3, 20]), known="worst-case",
+                    population=population)  # fmt: skip
+    own.report(tmp_path / "own.md", custodian=True, threshold="ema")
+    assert f"a population of {population}:" in (tmp_path / "own.md").read_text()
+
+
+def test_a_population_beyond_that_ten_is_told_as_it_was_said(tmp_path):
+    page, numbers = written(tmp_path, [3, 20], "assess --known c=1 --threshold ema --population 31")
+    assert "a population of 31:" in page
+    assert json.loads(numbers)["provenance"]["population"] == 31
+    assert command_of(numbers)[-1] == "31"
+
+
+def test_weights_alike_do_not_count_the_people(tmp_path):
+    """Who knows that everybody stands for ten divides the sum by ten."""
+    for more in (0, 3, 9):
+        sizes = [5] * 20 + [more] * (more > 0)
+        page, numbers = written(tmp_path, sizes, "assess --weights w --threshold 0.17", 10)
+        told = json.loads(numbers)
+        assert told["provenance"]["population"] == 1000
+        assert told["question"].endswith("among 1,000")
+        assert "a population of about 1,000:" in page or not more
+        if more:
+            assert not any(says(10 * sum(sizes), text) for text in (page, numbers))
+
+
+@pytest.mark.parametrize("count", range(20, 30))
+def test_a_sum_of_few_weights_leaves_every_count_of_the_ten(count):
+    """For each told population every number of people has a whole population behind it."""
+    telling = rb.report.Telling()
+    for population in range(count + 10, 20 * count):
+        said = telling.number_above(population, count, of=count)
+        for other in range(20, 30):
+            near = round(said * other / 20)
+            assert any(telling.number_above(n, other, of=other) == said for n in
+                       range(near - other, near + other)), (population, other)  # fmt: skip
+
+
+def test_a_share_that_leaked_does_not_stand_beside_its_number(tmp_path):
+    page, numbers = written(tmp_path, [2, 20], "leak --leaked 50%")
+    assert "When 11 of 20 people leak" in page
+    assert command_of(numbers)[-2:] == ["--leaked", "11"]
+    assert "50" not in " ".join(command_of(numbers))
+    again = written(tmp_path, [2, 20], "leak --leaked=11")
+    assert [page, numbers] == again
+
+
+def test_a_leak_of_nearly_everybody_does_not_count_them(tmp_path):
+    """However many of the last ten leak, and asked as a share or as a number: one page."""
+    pages = {
+        tuple(written(tmp_path, [3, 20], f"leak --leaked {leaked}"))
+        for leaked in ("20", "21", "23", "100%")
+    }
+    assert len(pages) == 1
+    page, numbers = pages.pop()
+    assert not says(23, page)
+    assert "20 to 29 of 20 people, up to all of them" in page
+    assert json.loads(numbers)["measures"]["leaked"]["at_most"] == 29
+
+
+@pytest.mark.parametrize("leaked", [23, {5: 0.5, 21: 0.25, 23: 0.25}])
+def test_in_python_a_leak_of_nearly_everybody_is_told_alike(leaked, tmp_path):
+    found = rb.leak.assess(people_of([3, 20]), leaked=leaked)
+    for name in ("r.md", "r.json", "r.html"):
+        found.report(tmp_path / name)
+        text = re.sub(r"<svg.*?</svg>|<style.*?</style>", "", (tmp_path / name).read_text(),
+                      flags=re.DOTALL)  # fmt: skip
+        assert not says(23, text)
+    found.report(tmp_path / "own.md", custodian=True)
+    assert says(23, (tmp_path / "own.md").read_text())
+    found.plot(tmp_path / "r.svg")
+    assert "23 of" not in (tmp_path / "r.svg").read_text()
+
+
+def test_people_above_a_risk_are_told_by_every_leak_that_may_be_meant():
+    """By the exact leak alone the classes that are above a level would say which it is."""
+    rows = [[1] * 4 + [2] * 3 + [5] * 2, [23 - 20, 20], [2, 3, 5, 13]]
+    for sizes in rows:
+        people = people_of(sizes)
+        n = sum(sizes)
+        first = n // 10 * 10
+        told = {
+            json.dumps(rb.leak.assess(people, leaked=leaked)._numbers()["measures"])
+            for leaked in range(first, n + 1)
+        }
+        assert len(told) == 1
+
+
+HIDDEN = {
+    "recommend --target k=5 --suppress-at-most 60%": ("60%", "0.6"),
+    "recommend --target k=5 --suppress-at-most 60% --empty-at-most 7%": ("7%", "0.07"),
+    "disclosure --sensitive w --individuals 21": ("21",),
+}
+
+
+@pytest.mark.parametrize("command", HIDDEN)
+def test_a_command_does_not_tell_what_its_page_withholds(command, tmp_path, capsys):
+    _, numbers = written(tmp_path, [3, 20], command)
+    told = command_of(numbers)
+    assert not {*told} & {*HIDDEN[command]}
+    assert "{in the house}" in told
+    with pytest.raises(SystemExit) as end:
+        main(["verify", str(tmp_path / "r.json"), str(tmp_path / "t.csv")])
+    assert end.value.code == 2
+    assert "does not tell what that was" in capsys.readouterr().err
+    name, *rest = command.split()
+    own = tmp_path / "own.json"
+    with pytest.raises(SystemExit):
+        main([name, str(tmp_path / "t.csv"), "--qi", "c", *rest, "--json-report", str(own),
+              "--custodian"])  # fmt: skip
+    assert {*command_of(own.read_text())} & {*HIDDEN[command]}
+
+
+def test_which_record_was_named_first_stays_in_the_house(tmp_path):
+    made = rb.datasets.synthetic_ehr(60, seed=3)
+    made.table.to_csv(tmp_path / "k.csv", index=False)
+    made.features.to_csv(tmp_path / "f.csv", index=False)
+    page = tmp_path / "r.json"
+    with pytest.raises(SystemExit) as end:
+        main(["family", str(tmp_path / "k.csv"), "--features", str(tmp_path / "f.csv"),
+              "--start", "7", "--json-report", str(page)])  # fmt: skip
+    assert end.value.code == 0
+    told = command_of(page.read_text())
+    assert told[told.index("--start") + 1] == "{in the house}"
+
+
+NAMES = {
+    "sweep": lambda r: rb.sweep(r, {1: 2}),
+    "sweep of a model": lambda r: rb.sweep("breakfast", "identified=yes", {1: [0.2]}),
+    "compare": lambda r: rb.compare(r, {1: 2}),
+}
+
+
+@pytest.mark.parametrize("call", NAMES)
+def test_a_parameter_is_called_by_text(call):
+    result = rb.assess("adversary-routes", people_of([3, 20]), known="worst-case", population=90)
+    with pytest.raises(UsageError, match="a parameter is called an int; give its name as text"):
+        NAMES[call](result)
+
+
+@pytest.mark.parametrize("many", [5_000_001, 10**30])
+def test_points_over_a_range_are_priced_before_they_are_made(many):
+    with pytest.raises(TooLarge, match="the most is 5,000,000"):
+        rb.sweep("breakfast", "identified=yes", {"p_listed": many})
+
+
+@pytest.mark.parametrize("leaked", [[3], (3,), np.array([3]), [3, 4]])
+def test_several_sizes_of_a_leak_are_no_one_leak(leaked):
+    with pytest.raises(UsageError, match="one number or one prior here"):
+        rb.leak.assess(people_of([3, 20]), leaked=leaked)
