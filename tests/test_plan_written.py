@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -122,3 +124,31 @@ def test_the_table_itself_is_never_written_over(tmp_path):
             plan.write(where, source)
     assert path.read_bytes() == copy.read_bytes() == before
     assert plan.write(tmp_path / "new.csv").is_file()
+
+
+def test_texts_that_a_csv_file_has_with_an_apostrophe_are_said(tmp_path):
+    marks = ["-", "+", "A", "+44 20"] * 30
+    pd.DataFrame({"age": [30, 40] * 60, "mark": marks}).to_csv(tmp_path / "t.csv", index=False)
+    people = rb.read_table(tmp_path / "t.csv", quasi_identifiers=["age"])
+    plan = rb.recommend(people, target="k=5")
+    with pytest.warns(rb.errors.ReidbnWarning, match="apostrophe .* in mark: "):
+        plan.write(tmp_path / "a.csv")
+    plan.write(tmp_path / "a.parquet")
+    read = pd.read_csv(tmp_path / "a.csv")["mark"]
+    assert {*read} == {"-", "+", "A", "'+44 20"}
+    assert {*pd.read_parquet(tmp_path / "a.parquet")["mark"]} == {*marks}
+
+
+def test_the_loss_is_told_with_the_weights_that_it_has(tmp_path):
+    people = rb.read_table(rb.datasets.synthetic_patients(400, seed=1),
+                           quasi_identifiers=["age", "sex"])  # fmt: skip
+    how = {"target": "k=5", "hierarchies": {"age": "bands:5,10,20"}}
+    plain, plan = rb.recommend(people, **how), rb.recommend(people, **how, importance={"age": 3})
+    said = "weighed by importance (age 0.75, sex 0.25)"
+    assert plan.loss_told.endswith(said)
+    assert "importance" not in plain.loss_told
+    for custodian in (False, True):
+        text = plan.report(tmp_path / "p.html", custodian=custodian).read_text()
+        assert said in text
+        found = json.loads(plan.report(tmp_path / "p.json", custodian=custodian).read_text())
+        assert found["loss"]["measured_by"].endswith(said)

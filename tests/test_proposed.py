@@ -338,3 +338,21 @@ def test_bands_that_overlap_are_not_proposed_as_rare_words():
     values = np.repeat(["0-15", "10-20", "20-30", "30-40"], [1, 1, 90, 90])
     people = rb.read_table(pd.DataFrame({"age": values}), quasi_identifiers=["age"])
     assert rb.microdata.propose_hierarchies(people) == {}
+
+
+@pytest.mark.parametrize("by", ["quantiles", "width"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_no_part_is_called_by_what_a_person_has(by, whole):
+    """The highest income of somebody who is left out stood in the file of all others."""
+    rng = np.random.default_rng(4)
+    income = [*rng.integers(20_011, 89_999, 400), 4_871_233] if whole else (
+        [*(np.round(rng.lognormal(3, 1, 400), 4)), 871.2331])  # fmt: skip
+    people = rb.read_table({"income": income}, quasi_identifiers=["income"])
+    ladder = rb.microdata.in_parts(people, "income", [8, 4, 2], by=by)
+    for level in (1, 2, 3):
+        labels = ladder.all_up(people.labels("income").tolist(), level)
+        said = " ".join(set(labels))
+        assert not [x for x in income if (x > 1000 and str(x) in said) or repr(float(x)) in said]
+        for value, label in zip(people.labels("income").tolist(), labels, strict=True):
+            low, high = rb.microdata.interval(label)
+            assert low <= value <= high

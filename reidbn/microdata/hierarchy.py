@@ -124,9 +124,9 @@ class Bands(Hierarchy):
         width = self.widths[level - 1]
         low, high = interval(value)
         if self.top is not None and low >= self.top:
-            return f"{_plain(self.top)}+"
+            return f"{plain_number(self.top)}+"
         if self.bottom is not None and high < self.bottom:
-            return f"<{_plain(self.bottom)}"
+            return f"<{plain_number(self.bottom)}"
         if math.isinf(low):
             return str(value)
         first = self.start + math.floor((low - self.start) / width) * width
@@ -196,15 +196,19 @@ def interval(value: Any) -> tuple[float, float]:
     )
 
 
-def _plain(number: float) -> str:
+def plain_number(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
 def _band(first: float, last: float, *, whole: bool) -> str:
     """The band first <= x < last, in whole numbers where it can be."""
     if whole and float(first).is_integer() and float(last).is_integer():
-        return f"{_plain(first)}-{_plain(last - 1)}" if last - 1 > first else _plain(first)
-    return f"[{_plain(first)}, {_plain(last)})"
+        return (
+            f"{plain_number(first)}-{plain_number(last - 1)}"
+            if last - 1 > first
+            else plain_number(first)
+        )
+    return f"[{plain_number(first)}, {plain_number(last)})"
 
 
 # -- prefixes --------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from reidbn.microdata.codelists import (
     icd_ladder,
     steps_of_uk_postcode,
 )
-from reidbn.microdata.hierarchy import Bands, Hierarchy, Masked, Prefix, interval
+from reidbn.microdata.hierarchy import Bands, Hierarchy, Masked, Prefix, interval, plain_number
 from reidbn.microdata.ladders import Dates, Ladder, as_hierarchy
 from reidbn.microdata.table import People
 from reidbn.release.writing import write_text
@@ -84,12 +84,13 @@ def in_parts(
 
     `parts` such as [8, 4, 2], each a whole share of the one before, so that they nest.  Of `column`
     of `people`, `by` "quantiles" puts about as many people in each part (a value is never parted),
-    "width" makes parts equally wide.
+    "width" makes parts equally wide.  They end at round numbers, and the outer ones are open: no
+    part is called by what a person has.
 
     >>> codes, ages = [[0], [1], [2], [3]], {"age": [1, 2, 3, 9]}
     >>> people = People.from_codes(codes, ["age"], labels=ages)
     >>> [in_parts(people, "age", [4, 2], by=how).up(3, 2) for how in ("quantiles", "width")]
-    ['3 to 9', '1 to 3']
+    ['3+', '<6']
     """
     if by not in PARTED:
         raise UsageError(f'by="{by}"; {did_you_mean(by, PARTED)}')
@@ -113,11 +114,30 @@ def in_parts(
     paths: dict[str, list[str]] = {str(v): [] for v, _ in here}
     for step in steps:
         group = part // (steps[0] // step)
-        for i, (value, _) in enumerate(here):
-            inside = order[group[order] == group[i]]
-            low, high = (str(here[j][0]) for j in (inside[0], inside[-1]))
-            paths[str(value)].append(low if low == high else f"{low} to {high}")
+        ends = [(x[group == g].min(), x[group == g].max()) for g in np.unique(group)]
+        cuts = [_cut(below[1], above[0]) for below, above in pairwise(ends)]
+        for (value, _), own in zip(here, np.searchsorted(cuts, x, side="right"), strict=True):
+            paths[str(value)].append(_part(cuts, int(own)))
     return Ladder({value: tuple(path) for value, path in paths.items()})
+
+
+def _cut(below: float, above: float) -> float:
+    """The roundest number near the middle that parts two values; a whole one of whole numbers."""
+    middle, whole = (below + above) / 2, below.is_integer() and above.is_integer()
+    for digits in range(1, 18):
+        near = float(f"{middle:.{digits}g}")
+        near = math.ceil(near) if whole else near
+        if below < near <= above:
+            return near
+    return above
+
+
+def _part(cuts: Sequence[float], place: int) -> str:
+    """What lies between two cuts; the outer parts are open."""
+    low, high = ([None, *map(plain_number, cuts), None][place + i] for i in (0, 1))
+    if low is None or high is None:
+        return f"<{high}" if low is None else f">={low}" if low.startswith("-") else f"{low}+"
+    return f"[{low}, {high})"
 
 
 @typed

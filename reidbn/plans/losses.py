@@ -63,6 +63,8 @@ class Separable(Ways):
     people: int
     tops: tuple[Array, ...]
     """Per column, what each code loses when it is not there at all."""
+    weighed: str = ""
+    """How columns were weighed, in words; empty where each counts alike."""
 
     def losses(self) -> Array:
         """The loss of every node when nobody is left out; who is left out loses no less."""
@@ -370,7 +372,9 @@ def ways_of(
         cells.append(np.array(levels))
         tops.append(scale * top)
         whole += tops[-1][people.table[:, j]]
-    return Separable(options, people.table, tuple(cells), whole, len(people), tuple(tops))
+    weighed = ", ".join(f"{option.name} {share:.3g}" for option, share in zip(
+        options, weight, strict=True)) if importance else ""  # fmt: skip
+    return Separable(options, people.table, tuple(cells), whole, len(people), tuple(tops), weighed)
 
 
 def _of_somebody_left_out(option: Option, loss: str) -> Array:

@@ -95,7 +95,7 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
         "cells_emptied": telling.count(plan.best.emptied),
         "people": telling.count(n),
         "drawn_of": telling.count(plan.drawn_of),
-        "loss": {"name": plan.loss, "percent": None, "at_least": low, "at_most": high},
+        "loss": {**found["loss"], "value": None, "percent": None, "at_least": low, "at_most": high},
         "proved": plan.certificate.is_proved,
         "not_looked_at": _not_looked_at(plan, telling),
         "not_promised": f"{ONE_TABLE} {SECOND}. {NOT_HELD}",
@@ -135,7 +135,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     telling, best = Telling(custodian=custodian), plan.best
     ends = _loss_told(plan)
     loss = f"{best.loss:.4g}" if custodian or ends is None else f"{ends[0]} to {ends[1]} %"
-    lost = f"{loss} of what the table says is lost ({plan.loss})"
+    lost = f"{loss} of what the table says is lost ({plan.loss_told})"
     if not (plan.is_share if custodian else ends):
         lost = f"by {plan.loss} {f'it loses {loss}' if custodian else 'the least that was found'}"
     proof = plan.certificate

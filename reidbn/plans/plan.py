@@ -100,8 +100,9 @@ class ReleasePlan:
     @property
     def loss_told(self) -> str:
         """The loss in words: a report's "information lost" counts the bits of all columns."""
-        columns = "mean of the columns' shares of bits lost"
-        return f"{self.loss}: {columns}" if self.loss == "entropy" else self.loss
+        said = ": mean of the columns' shares of bits lost" if self.loss == "entropy" else ""
+        weighed = getattr(self._table.ways, "weighed", "")
+        return f"{self.loss}{said}{weighed and f', weighed by importance ({weighed})'}"
 
     @property
     def is_share(self) -> bool:
@@ -573,7 +574,7 @@ class ReleasePlan:
             "people": len(self.people),
             "drawn_of": self.drawn_of,
             "sampled": self.sampled.to_dict(orient="records") if self.is_sample else [],
-            "loss": {"name": self.loss, "value": best.loss},
+            "loss": {"name": self.loss, "value": best.loss, "measured_by": self.loss_told},
             "before": dict(best.before),
             "after": dict(best.after),
             "people_above": dict(best.above),

@@ -23,7 +23,7 @@ from reidbn.microdata.direct import looks_direct
 from reidbn.microdata.header import NO_HEADER, has_no_header
 from reidbn.microdata.sources import quoted, source_of
 from reidbn.microdata.table import People
-from reidbn.release.writing import safe_cells, write_csv
+from reidbn.release.writing import safe_cells, unsafe_columns, write_csv
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -94,6 +94,13 @@ def written_frame(
             f"that out of the columns",
         )  # fmt: skip
     if kind == ".csv":
+        if texts := unsafe_columns(released):
+            aside(
+                ("quoted", *texts), 1.0,
+                f"an apostrophe was put before texts that a spreadsheet would run as formulas, in "
+                f"{', '.join(texts)}: they start with =, +, - or @; a .parquet file has them as "
+                f"they are",
+            )  # fmt: skip
         return in_no_order(safe_cells(released))
     return in_no_order(released, of_nothing=True)
 

@@ -128,8 +128,17 @@ def safe_cells(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def unsafe_columns(table: pd.DataFrame) -> list[str]:
+    """The columns of which `safe_cells` changes a text."""
+    return [
+        str(name)
+        for i, name in enumerate(table.columns)
+        if any(_safe(v) is not v for v in table.iloc[:, i].array if isinstance(v, str))
+    ]
+
+
 def _safe(value: Any) -> Any:
-    if not isinstance(value, str) or not value.startswith(_FORMULA):
+    if not isinstance(value, str) or not value.startswith(_FORMULA) or value in ("+", "-"):
         return value
     try:
         float(value)
