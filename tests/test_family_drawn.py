@@ -311,7 +311,9 @@ def test_a_protection_that_leaves_no_relatives_tells_no_risk_and_the_others_do()
     kin = rb.read_kin(rb.read_sparse(table, features=features), jitter=1.0, plants=20)
     r = rb.assess("family-cascade", kin)
     with pytest.warns(rb.errors.ReidbnWarning, match="nothing tells of relatives then"):
-        found = rb.whatif.protections(r)
+        found = rb.whatif.protections(r, sample=0.7)
     assert np.isnan(found.loc["without Family", "risk"])
-    one = rb.what_if(r, set={"p_in_release": 0.35}).risk().mean()
-    assert found.loc["a sample of 50 % is released", "risk"] == pytest.approx(one, abs=1e-12)
+    size, risks = (found.attrs["samples"][what] for what in ("people", "risks"))
+    assert (size, len(risks)) == (4, 5)
+    assert found.loc["a sample of 70 % is released", "risk"] == pytest.approx(np.mean(risks))
+    assert len(set(risks)) > 1  # relatives are looked for among those who are left
