@@ -22,6 +22,10 @@ D the standard deviation of the log answers of both models, their mixture and th
 where structures disagree, nobody knows.  s0 and c are fitted on real tables, each from the others
 (benchmarks/results/real_populations.md).
 
+Where no two columns go together as far as the table shows (theory/independence.py) there is no
+structure to calibrate, and the layer's e would be all error: q_i is that of shares multiplied, and
+three quarters of the draws are, from margins as even as chance allows to as counted.
+
 Survey weights take the place of N/n.  The layer is calibrated on the table as it is: n p are those
 of the table who are like a row.  Each stands for W people, W the mean weight of those alike
 (weights.py), so that outside n p (W - 1) are alike, in place of (N - n) p; and a unique row whose
@@ -52,6 +56,7 @@ from reidbn.theory.layer import (
     CalibratedLayer,
     mean_inverse_common,
 )
+from reidbn.theory.loglinear import mean_inverse_beside
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.region import Nodes
 from reidbn.theory.species import zayatz
@@ -66,11 +71,21 @@ SPREAD = (0.015, 0.785)
 """s0 and c of equation (2)."""
 APART_OF_OWN = 3.0
 """c where most people have a value of their own (benchmarks/results/one_off_values.md)."""
+INDEPENDENT = 0.05
+"""The p-value from which on no two columns are said to go together."""
+EVENED = tuple(np.linspace(0.0, 1.0, 5).tolist())
+OF_STRUCTURES = 4
+"""One draw in so many is of the structures, where no two columns go together."""
 SMALLEST = 100
 """People below whom structures cannot be told apart."""
 UNSEEN = 0.5  # of a row: an answer of less is as good as one of that
 UNLIKE = 1.0  # unique rows at most, that the table has nobody like
 HALF = 0.5  # sampled, from which on the table's uniques tell who stays unique
+NO_PAIR = (
+    "no two columns go together as far as the table shows (a test of all pairs), so they are taken "
+    "as independent and their shares multiplied, as in log-linear; structures have a part of the "
+    "interval alone, for what a table of this size cannot show"
+)
 QUANTITIES = ("expected_uniques", "expected_uniques_in_table", "p_unique")
 _DRAWS, _KNOTS = 4_000, 80
 _WEIGHTS = 9  # knots of W, where people stand for different numbers
@@ -171,6 +186,9 @@ class StructuredFit(Uniqueness):
     """
     weights: tuple[Floats, Floats] | None = None
     """For how many people each distinct row's own people stand, and those alike (W), on average."""
+    independent: Floats | None = None
+    """Log shares by distinct row were columns independent, as even as may be to as counted; None:
+    some go together."""
     seed: int = 0
 
     @property
@@ -262,12 +280,24 @@ class StructuredFit(Uniqueness):
     @cached_property
     def _q(self) -> Floats:
         """P(F = 1 | f) by distinct row."""
-        told = self._read(self.layer.weight @ self._by_point)
+        told = (
+            self._read(self.layer.weight @ self._by_point)
+            if self.independent is None
+            else np.exp(-self._beside[-1])
+        )
         return np.where(self.counts == 1, told, 0.0)
+
+    @cached_property
+    def _beside(self) -> Floats:
+        """How many outside the table are like each row, were columns independent: evened x row."""
+        assert self.independent is not None  # noqa: S101 - the callers looked
+        return np.asarray((self.population - self.n) * np.exp(self.independent))
 
     @cached_property
     def _match(self) -> Floats:
         """E[1/F | f] by distinct row."""
+        if self.independent is not None:
+            return mean_inverse_beside(self.counts.astype(np.float64), self._beside[-1])
         found = np.empty(len(self.counts))
         for f in range(1, FEW + 1):
             some = self.counts == f
@@ -392,7 +422,21 @@ class StructuredFit(Uniqueness):
             )
         run_out = self._cells(lambda N, _: self.layer.all_alike(self._knots, N))
         run_out = run_out[point[: draws // 3]]
-        return drawn_chances(self._by_point[point], run_out, stay, factor)
+        drawn = drawn_chances(self._by_point[point], run_out, stay, factor)
+        if self.independent is not None:
+            plain = np.arange(draws) % OF_STRUCTURES > 0
+            drawn[plain] = self._plain[own.integers(len(EVENED), size=plain.sum())]
+        return drawn
+
+    @cached_property
+    def _plain(self) -> Floats:
+        """P(F = 1 | f = 1) were columns independent, mean over the unique rows near each cell."""
+        held, cells = self._held, np.arange(len(self._held))
+        some = held > 0
+        if not some.any():
+            return np.zeros((len(EVENED), len(held)))
+        told = [self._near(np.exp(-beside)) for beside in self._beside]
+        return np.stack([np.interp(cells, cells[some], own[some] / held[some]) for own in told])
 
     def _realised(self, rates: Floats, rng: np.random.Generator) -> Floats:
         """Draws of the population's uniques of rows that the table has."""
@@ -498,6 +542,8 @@ class StructuredFit(Uniqueness):
         found = []
         if self.dropped:
             found.append(of_functions(self.dropped))
+        if self.independent is not None:
+            found.append(NO_PAIR)
         if not self.uniques:
             found.append("nobody is unique in the table; that is no proof for the population")
         if self.sample.mostly_alone is not None:

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
-from reidbn.population.margins import posterior_of
+from reidbn.population.margins import posterior_of, share_alike
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.population.remarks import of_width, pitman_remarks
 from reidbn.population.result import Chosen, Uniqueness
 from reidbn.population.sample import Sample, in_one_order, is_one_off
 from reidbn.population.structured import (
+    EVENED,
+    INDEPENDENT,
     SMALLEST,
     STRUCTURED,
     StructuredFit,
@@ -27,6 +29,7 @@ from reidbn.population.structured import (
 )
 from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.independence import evened, independent_at
 from reidbn.theory.layer import FEW, common_layer, fit_layer, how_far_apart, which_beside
 from reidbn.theory.marginals import rarest
 from reidbn.theory.structure import Distinct, by_classes, by_forest, together
@@ -150,8 +153,20 @@ def fit_structured(sample: Sample) -> Uniqueness:
         fit_layer(x, counts, rows.n, apart, rows.unsure(range(len(rows.values))), beside),
         common_layer(x, counts, rows.n), beside,
         posterior_of(sample.table, sample.N) if rows.own else None,
-        _standing(sample, ids, codes[:, kept], counts),
+        standing := _standing(sample, ids, codes[:, kept], counts),
+        None if standing or rows.own else _independent(rows, sample.N),
     )  # fmt: skip
+
+
+def _independent(rows: Distinct, N: int) -> Floats | None:
+    """Log shares of rows, from even ones to as counted, where no pair of columns goes together."""
+    if independent_at(rows) < INDEPENDENT:
+        return None
+    shares = [
+        share_alike(held[codes].astype(np.int64), frequencies_of(held), N)
+        for held, codes in zip(rows.people, rows.codes.T, strict=True)
+    ]
+    return np.stack([evened(rows, shares, u) for u in EVENED])
 
 
 def _standing(sample: Sample, ids: Ints, codes: Ints, counts: Ints) -> tuple[Floats, Floats] | None:

@@ -18,6 +18,7 @@ __getattr__ = face(
         "generalisation": "best_partitions equal_width_options partition_value",
         "hypergeometric": "identified leaked_pmf log_none_leaked mean_touched none_leaked "
         "touched_pmf",
+        "independence": "evened independent_at moments squared",
         "kinship": "Channel codes_given given_other one_of_several truth_prior",
         "layer": "BESIDE CalibratedLayer common_layer fit_layer mean_inverse_common which_beside",
         "layers": "fit_layers knots read tally",
