@@ -88,3 +88,18 @@ def test_of_tied_policies_the_interval_is_of_the_highest(tmp_path):
     assert found.by_counts == pytest.approx(ends, abs=0.015)  # of 4,000 draws: about .005
     done = CliRunner().invoke(reidbn, ["ask", str(path), "risk"])
     assert "95 % interval of the highest answer" in done.output
+
+
+def test_what_is_cut_of_a_count_that_a_group_moves_is_told_as_at_most(tmp_path):
+    """The largest over the group's subsets, of which the one that cuts most hardly occurs."""
+    (tmp_path / "cut.yaml").write_text("""\
+schema_version: 1
+name: cut
+subject: {mean: {per: known, unit: letters, range: [0, 100]}}
+groups: {known: {members: [a, b], probability: [0.001, 0.001], source: assumption}}
+nodes:
+  lets: {states: 0..2, parents: [known], cpd: {kind: poisson, mean: "@mean"}}
+example: {mean: [0.05, 0.05, 0.05, 30]}
+""")
+    with pytest.warns(rb.errors.ReidbnWarning, match="lets: at most 0.00"):
+        rb.ask(tmp_path / "cut.yaml", "lets>=1")

@@ -81,7 +81,8 @@ def test_the_shell_and_the_page_say_what_was_left_out_as_assess_does(shell, tmp_
            "--column", "birth_year=Years", "--population", "6900000")  # fmt: skip
     told = [line.removeprefix("  ") for line in shell("assess", at, *how)[1].splitlines()
             if line.strip().startswith("Note: ")]  # fmt: skip
-    for left in ("race: race is no quasi-identifier of the table", "party: party is not in the table", "looks like races",
+    for left in ("race: race is no quasi-identifier of the table",
+                 "party: party is not in the table", "looks like races",
                  "is an extrapolation"):  # fmt: skip
         assert any(left in line for line in told), left
     more = ("--assess", at, *how, "--custodian", "-o", str(path))

@@ -448,3 +448,15 @@ example: {k: [8, 4, 2, 1]}
     }
     by_hand = (0.75 * 0.2 + 0.25 * 0.6) * (1 / 8 + 1 / 4 + 1 / 2 + 1) / 4
     assert float(rb.ask(attack, "risk")) == pytest.approx(by_hand, abs=1e-15)
+
+
+def test_a_variant_that_replaces_what_is_repeated_says_the_repeat_again(tmp_path):
+    base = "schema_version: 1\nname: base\nrepeat: {j: 1..2}\nnodes:\n  %s\n"
+    node = "good_[j]: {cpd: {kind: probability, p: 1}}"
+    (tmp_path / "base.yaml").write_text(base % node)
+    variant = "schema_version: 1\nname: other\nextends: base\nnodes:\n  good_[j]: {cpd: {kind: probability, p: 0}}\n"  # noqa: E501
+    (tmp_path / "other.yaml").write_text(variant)
+    with pytest.raises(rb.ModelError, match="j is no word of `repeat` in this file"):
+        rb.load(tmp_path / "other.yaml")
+    (tmp_path / "other.yaml").write_text(variant.replace("nodes:", "repeat: {j: 1..2}\nnodes:"))
+    assert float(rb.ask(tmp_path / "other.yaml", "good_2=yes")) == 0

@@ -8,6 +8,7 @@ none is reported twice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
@@ -188,12 +189,22 @@ def _names(attack: Attack) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for where, name in _named(attack):
         if not NAME.match(str(name)):
-            message = f'"{name}" cannot be a name: use letters, digits and _, no digit first'
+            message = _no_name(str(name))
             yield Problem(where, message, at_key=True)
         elif name in seen:
             message = f'"{name}" is already the name of something in {seen[name]}'
             yield Problem(where, message, at_key=True)
         seen.setdefault(name, str(where[0]))
+
+
+def _no_name(name: str) -> str:
+    """What is wrong with a name."""
+    if gap := re.search(r"\[(\w+)", name):
+        return (
+            f'"{name}": {gap[1]} is no word of `repeat` in this file; a variant of a file that '
+            f"repeats says the same `repeat` again"
+        )
+    return f'"{name}" cannot be a name: use letters, digits and _, no digit first'
 
 
 def _named(attack: Attack) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -125,7 +125,11 @@ def _of_problems(attack: Attack, utility: Utility, nodes: Mapping[str, Any]) -> 
         yield Problem(where, "names no node; say of which nodes' states it is the worth")
     for i, name in enumerate(utility.of):
         if name in attack.groups:
-            yield Problem((*where, i), f"{name} is a group; name members, or a node that counts it")
+            message = (
+                f"{name} is a group; name members, or a node that counts it (a column of a "
+                f"utility's rows is declared per members, and not per the group)"
+            )
+            yield Problem((*where, i), message)
         elif name not in nodes:
             yield Problem((*where, i), f'unknown node "{name}"; {did_you_mean(name, nodes)}')
         elif name in utility.of[:i]:

@@ -208,5 +208,6 @@ def in_words(attack: Attack, cut: Mapping[str, float], at: str = "") -> list[str
         node = attack.all_nodes[name]
         where = "below its lowest" if node.cpd.kind == "minus" else "beyond its last"
         much = f"{share:.2g}" if share < 0.995 else "nearly all"
+        much = f"at most {much}" if {*node.parents} & {*attack.groups} else much
         found.append(f"{name}: {much} of what can be{at} lies {where} state, and counts as it")
     return found
