@@ -323,7 +323,8 @@ class Decision:
         )
 
     def __str__(self) -> str:
-        lines = [repr(self), self.policy.to_string(index=False), self.in_words.capitalize() + "."]
+        lines = [repr(self), *self._each, self.policy.to_string(index=False)]
+        lines.append(f"{self.in_words.capitalize()}.")
         if self._is_one:
             lines.append(f"As policy= and --policy read it: {'; '.join(self.rules)}.")
         if self._is_one and self.never:
@@ -332,6 +333,17 @@ class Decision:
                 f"{'; '.join(self.never)}."
             )
         return "\n".join([*lines, *self._said])
+
+    @property
+    def _each(self) -> list[str]:
+        """Of several decisions what P(attack) is of, and how often each option is taken."""
+        if len(self.chances) == 1:
+            return []
+        told = (f"{name}: {', '.join(f'{o} {p:.4g}' for o, p in options.items())}"
+                for name, options in self.chances.items())  # fmt: skip
+        return [
+            f"P(attack) is of any option but to hold back, in whatever decision: {'; '.join(told)}"
+        ]
 
     @property
     def _is_one(self) -> bool:
