@@ -103,3 +103,35 @@ example: {mean: [0.05, 0.05, 0.05, 30]}
 """)
     with pytest.warns(rb.errors.ReidbnWarning, match="lets: at most 0.00"):
         rb.ask(tmp_path / "cut.yaml", "lets>=1")
+
+
+BOUGHT = """\
+schema_version: 1
+name: shop
+subject: {class_size: {per: known, unit: records, range: [1, 100000]}}
+decisions:
+  buys: {options: [no, yes]}
+groups:
+  known:
+    source: assumption
+    members:
+      knows_age: 0.5
+      knows_town: {parents: [buys], cpd: {kind: probability, p: 0.6, only_if: [buys]}}
+nodes:
+  right: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+utilities:
+  pays: {of: [buys], unit: euro, source: a list, rows: [{when: {buys: yes}, value: -5}, {value: 0}]}
+  gain: {of: [right], unit: euro, source: a list, rows: [{when: {right: yes}, value: 9}, {value: 0}]}
+questions:
+  risk: {target: right=yes}
+example: {class_size: [300, 10, 12, 1]}
+"""
+
+
+def test_knowledge_that_is_bought_after_a_look_at_class_sizes_is_refused_by_its_reason(tmp_path):
+    (tmp_path / "shop.yaml").write_text(BOUGHT)
+    people = rb.read_table({"age": [1, 1, 2, 3] * 5, "town": [7, 8] * 10},
+                           quasi_identifiers=["age", "town"])  # fmt: skip
+    with pytest.raises(rb.UsageError, match="knows_town follows from the decision buys"):
+        rb.assess(tmp_path / "shop.yaml", people)
+    assert rb.assess(tmp_path / "shop.yaml", people, scenario="worst-case").measures

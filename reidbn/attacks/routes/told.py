@@ -125,11 +125,21 @@ def _chances(attack: Attack, members: tuple[str, ...], inputs: Inputs) -> list[A
                 for ref in attack.behind(attack.all_nodes[n].cpd)}  # fmt: skip
         for name in attack.subject:
             if f"@{name}" in read and name not in columns:
-                raise not_given(attack, name)
+                decided = sorted({*attack.decisions} & attack.upstream([member]))
+                raise not_given(attack, name) if not decided else _decides(member, decided[0], name)
         lowering = Lowering(attack, inputs.set, nodes=attack.upstream([member]))
         network = lowering.network(columns).do(_done(attack.upstream([member]), inputs))
         found.append(exact.joint(network, [member], {})[:, 0, 1])
     return found
+
+
+def _decides(member: str, decision: str, column: str) -> UsageError:
+    said = (
+        f"{member} follows from the decision {decision}, and what is decided there from {column}, "
+        f"which people have by what is known of them: an assessment cannot tell the one before the "
+        f"other. Give {member} a chance of its own in the model, or name a scenario: "
+    )
+    return UsageError(f'{said}scenario="worst-case"', in_shell=f"{said}--scenario worst-case")
 
 
 def _done(nodes: set[str], inputs: Inputs) -> dict[str, str]:
