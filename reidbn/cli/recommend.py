@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from reidbn.plans.plan import ReleasePlan
 
 ATTACK = "adversary-routes"
-_NOT_TOLD = ("--seed", "--suppress-at-most", "--empty-at-most")
-"""Who was drawn, and how many are left out at most, which the page does not say."""
+_NOT_TOLD = ("--seed", "--sample", "--suppress-at-most", "--empty-at-most")
+"""Who and how many were drawn or are left out at most, which the page does not say."""
 
 
 @click.command()
@@ -164,11 +164,15 @@ def _say(plan: ReleasePlan) -> None:
 
 def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
     from reidbn.plans.page import write_plan
+    from reidbn.report.counting import Counting
 
+    said = options["population"]
+    beside = said is not None and Counting().number_above(said, plan.drawn_of) != said
+    not_told = (*_NOT_TOLD, *(["--population"] if beside else []))
     for name, kind in REPORTS.items():
         if options[name]:
             custodian = options["custodian"]
-            words = command_again(() if custodian else _NOT_TOLD)
+            words = command_again(() if custodian else not_told)
             write_plan(plan, options[name], custodian=custodian, kind=kind, command=words)
             click.echo(f"report: {options[name]}", err=True)
     if options["plot"]:

@@ -15,6 +15,7 @@ from reidbn.errors import UsageError
 from reidbn.late import late
 from reidbn.population.sample import Sample
 from reidbn.population.weights import UNWEIGHTED
+from reidbn.release.counts import told
 from reidbn.result import Measure, Result, by_person, count_of, given, mean_of
 from reidbn.theory.class_law import ClassSizePosterior
 
@@ -202,10 +203,22 @@ class Uniqueness(Result, ABC):
         """One for every table: which warnings a fit has hangs on its exact classes."""
         return (TOLD,)
 
+    @property
+    def _most(self) -> int:
+        """What nothing of the population is above, as it is told."""
+        return told(self.n).high if self._is_nearly_all else self.population
+
+    @property
+    def _is_nearly_all(self) -> bool:
+        """Whether the population is told as the ten in which the number of people lies."""
+        return told(self.population) == told(self.n)
+
     def _measures(self) -> dict[str, Measure]:
-        up = self.population / self.n
+        up, words = self.population / self.n, "people in the population"
         found = {
-            "population": given(self.population, "people in the population", unit="people"),
+            "population": count_of(self.population, words)  # as the people in the table are told
+            if self._is_nearly_all
+            else given(self.population, words, unit="people"),
             "people": count_of(self.n, "people in the table"),
             "classes": Measure(self.classes, unit="rows", words="distinct rows"),
             "uniques": count_of(self.uniques, "unique in the table"),
@@ -219,7 +232,7 @@ class Uniqueness(Result, ABC):
             if value is not None:
                 found[name] = Measure(
                     value, ends, "people", words=words, told="scaled", scale=scale,
-                    most=self.population,
+                    most=self._most,
                 )  # fmt: skip
         found["p_unique"] = self._share_unique()
         law = self._prediction()
@@ -258,7 +271,7 @@ class Uniqueness(Result, ABC):
         middle, up = number_or_none(self, "expected_uniques"), self.population / self.n
         ends = float(low), float(high)
         return Measure(
-            middle, ends, "people", words=words, told="scaled", scale=up, most=self.population
+            middle, ends, "people", words=words, told="scaled", scale=up, most=self._most
         )
 
     def _matches(self) -> Measure | None:

@@ -15,7 +15,8 @@ from typing import Any
 
 from reidbn.errors import UsageError
 
-_MARK = re.compile(r"<!-- reidbn-seal (\{.*?\}) -->\n?\Z", re.DOTALL)
+_START = "<!-- reidbn-seal {"
+_MARK = re.compile(_START + r"(.*)\} -->\n?\Z", re.DOTALL)
 
 
 def sealed(text: str, made_from: Mapping[str, Any]) -> str:
@@ -40,8 +41,9 @@ def unsealed(text: str) -> tuple[str, dict[str, Any], bool]:
             seal = content.pop("seal")
             body = json.dumps(content, indent=1) + "\n"
         else:
-            found = _MARK.search(text)
-            seal = json.loads(found[1]) if found else {}
+            last = text.rfind(_START)  # a cell may hold one, and no seal does
+            found = _MARK.match(text, last) if last >= 0 else None
+            seal = json.loads(f"{{{found[1]}}}") if found else {}
             body = text[: found.start()] if found else text
         made_from, digest = seal["made_from"], seal["sha256"]
     except (ValueError, KeyError, TypeError):

@@ -84,7 +84,7 @@ def released(
             *ledger.classes(asked_about, [p.sizes for p in told]),
         ]
         if any(list(entry.classes) != words for entry in before):
-            raise _refused(_OTHERS)
+            raise _refused(_OTHERS + ("" if table.whole.weights is None else _WEIGHTS))
         printed, standing, verdict, tells = texts()
         _refuse_other_changes(result, standing, before)
         if told:
@@ -145,6 +145,9 @@ _OTHERS = (
     "in each other, and a reader of both could make more of a suppressed count. What has left the "
     "house stays its one report. Before anything leaves, ask for what belongs together in one "
     "report (several secrets; other releases as options)."
+)
+_WEIGHTS = (
+    " Survey weights are a part of what is asked: with one of them changed it is another question."
 )
 _OWN = "The same {} in place of {} writes the custodian's own copy, which stays in the house"
 

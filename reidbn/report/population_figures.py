@@ -13,7 +13,8 @@ from reidbn.population.curve import uniqueness_curve
 from reidbn.population.pitman import PitmanFit
 from reidbn.population.result import Uniqueness
 from reidbn.population.structured import StructuredFit
-from reidbn.report.counting import NOT_TOLD
+from reidbn.release.counts import told
+from reidbn.report.counting import NOT_TOLD, UNDER
 from reidbn.report.page import Section, Shown, bars, ends_in_words
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, WIDE, blank, names_on_lines, titled
 from reidbn.report.telling import Telling
@@ -107,7 +108,9 @@ def models_figure(table: pd.DataFrame, telling: Telling = EXACT) -> Figure:
         axes.set_xlim(0, 1.1 * max(highest, 1.0))
     level = f"{table.attrs['level']:.0%}"
     axes.set_xlabel(f"population uniques expected; bars: {level} prediction interval")
-    title = f"{telling.counted(table.attrs['n'])} of {table.attrs['population']:,} people"
+    population = telling.number_above(table.attrs["population"], table.attrs["n"])
+    everybody = UNDER if population is None else f"{population:,}"
+    title = f"{telling.counted(table.attrs['n'])} of {everybody} people"
     titled(axes, title)
     return figure
 
@@ -120,7 +123,7 @@ def _told_models(table: pd.DataFrame, telling: Telling) -> pd.DataFrame:
             if isinstance(model[name], float):
                 m = Measure(
                     model[name], unit="people", told="scaled", scale=up,
-                    most=table.attrs["population"],
+                    most=max(table.attrs["population"], told(table.attrs["n"]).high),
                 )  # fmt: skip
                 found.loc[row, name] = (telling.bounds(m) or (0.0, 0.0))[name != "lower"]
     return found
@@ -142,7 +145,8 @@ def _title(fit: Uniqueness, what: str) -> str:
 def sections(result: Uniqueness, telling: Telling) -> list[Section]:
     """The told numbers as bars; the custodian's copy has the curve by sampling fraction, too."""
     found = result.measures
-    share, everybody = found["p_unique"], f"{result.population:,}"
+    share, said = found["p_unique"], telling.number_above(result.population, result.n)
+    everybody = UNDER if said is None else f"{said:,}"
     people, unique = (ends_in_words(found[name], telling) for name in ("people", "uniques"))
     chance, between = telling.measure_in_words(share), telling.interval_in_words(share)
     if chance == NOT_TOLD:
