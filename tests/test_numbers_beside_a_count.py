@@ -153,6 +153,16 @@ def test_an_estimate_of_nearly_all_does_not_count_them(tmp_path):
     assert fit.measures["population"].value == 23
 
 
+def test_a_page_of_people_says_how_its_population_is_told(tmp_path):
+    people = people_of([5] * 20 + [3])
+    for population, how in ((107, "100 {} (told no more"), (110, "110 {} (a number")):
+        told = how.format("people from whom the table was drawn")
+        result = rb.assess("adversary-routes", people, known="worst-case", population=population)
+        text = result.page(tmp_path / "p.html").read_text()
+        assert told in text
+        assert says(population, text) == (population == 110)
+
+
 def test_a_plan_of_nearly_all_and_of_a_share_does_not_count_them(tmp_path):
     for asked, typed in (("--target overall:0.9 --population 23", "23"),
                          ("--target k=2 --sample 50% --seed 3", "50%")):  # fmt: skip

@@ -232,10 +232,14 @@ def _by_model(result: Assessment, telling: Telling) -> str:
         return ""
     n, told_of = len(result), result.population.population
     people = telling.number_above(told_of, n, of=result._population_of) or 0
+    how = (
+        "a number that was said, and not counted here"
+        if people == told_of
+        else "told no more exactly than how many people are in the table"
+    )
     found = (
         f"an estimate by the population model {result.population.model}, for a population of "
-        f"{people:,.0f} people from whom the table was drawn (a number that was said, and not "
-        f"counted here)"
+        f"{people:,.0f} people from whom the table was drawn ({how})"
     )
     if is_uncompared(down(n), people):
         found += (
