@@ -410,7 +410,5 @@ def test_a_green_verdict_is_not_of_a_column_that_a_look_up_alone_read(tmp_path, 
         own = result.page(tmp_path / "p.html", custodian=True).read_text()
         assert "state was read for look-ups alone" in own
     seen = rb.read_table(frame, quasi_identifiers=["sex", "state"])
-    whole = rb.assess(
-        "adversary-routes", seen, scenario="voter-registration", population=6_900_000
-    )
+    whole = rb.assess("adversary-routes", seen, scenario="voter-registration", population=6_900_000)
     assert "look-ups" not in str(whole.summary(**rule))
