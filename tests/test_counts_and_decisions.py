@@ -121,7 +121,7 @@ nodes:
   right: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
 utilities:
   pays: {of: [buys], unit: euro, source: a list, rows: [{when: {buys: yes}, value: -5}, {value: 0}]}
-  gain: {of: [right], unit: euro, source: a list, rows: [{when: {right: yes}, value: 9}, {value: 0}]}
+  gain: {of: [right], unit: euro, source: list, rows: [{when: {right: yes}, value: 9}, {value: 0}]}
 questions:
   risk: {target: right=yes}
 example: {class_size: [300, 10, 12, 1]}

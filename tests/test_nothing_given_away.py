@@ -451,7 +451,7 @@ def test_rare_values_taken_together_are_not_counted():
 
 def test_what_nine_people_exceed_is_called_so_in_every_result(tmp_path):
     people = rb.read_table(rare(9), quasi_identifiers=["sex", "job"])
-    results = rb.leak.assess(people, leaked=500), rb.suda(people, sampling_fraction=0.01)
+    results = rb.leak.assess(people, leaked=500), rb.candidates(people, people)
     for result in results:
         name = next(n for n, m in result.measures.items() if m.told == "highest")
         inside, outside = tmp_path / "in.json", tmp_path / "out.json"

@@ -472,6 +472,7 @@ def test_a_function_of_the_people_is_a_loss_of_its_own_scale(tmp_path):
     told = json.loads(by_class.report(tmp_path / "c.json").read_text())
     assert told["loss"] == {
         "name": "average-class",
+        "measured_by": "average-class",
         "percent": None,
         "at_least": None,
         "at_most": None,
