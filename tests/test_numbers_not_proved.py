@@ -113,3 +113,19 @@ def test_random_formulas_are_answered_where_a_fine_grid_finds_nothing_wrong():
         wanted = np.einsum("ijk,i,j,k", np.broadcast_to(every, (41,) * 3), *[weights] * 3)
         assert found.mean == pytest.approx(wanted, abs=2e-3), text
         answered += 1
+
+
+def test_a_count_that_stands_for_a_chance_is_named_with_its_formula(tmp_path):
+    (tmp_path / "m.yaml").write_text("""\
+schema_version: 1
+name: m
+parameters:
+  p_one: {value: 0.01, range: [0, 0.2], source: assumption}
+  n: {value: 12, range: [0, 60], unit: people, source: assumption}
+numbers: {p_any: p_one * n}
+nodes:
+  told: {cpd: {kind: probability, p: $p_any}}
+""")
+    assert float(rb.ask(tmp_path / "m.yaml", "told=yes")) == pytest.approx(0.12)
+    with pytest.raises(rb.ModelError, match=r"p_any = p_one \* n is 1.2, .* any\(p, n\)"):
+        rb.ask(tmp_path / "m.yaml", "told=yes", set={"p_one": 0.1})

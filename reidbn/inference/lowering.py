@@ -509,9 +509,24 @@ class Lowering:
         scope.checks = self.validate
         table = full_table(part.cpd.probabilities(scope), part.parents, part.variable)
         if self.validate:
-            checked(node, table)
+            try:
+                checked(node, table)
+            except ModelError as slip:
+                raise ModelError(f"{slip}{self._beyond_one(node)}") from None
         hidden = child != node
         return Factor(child, names, table, None if hidden else act, is_hidden=hidden)
+
+    def _beyond_one(self, node: str) -> str:
+        """Which numbers of a node are no probability, where its table is none."""
+        read = {ref.removeprefix("$") for ref in self.attack.all_nodes[node].cpd.references()}
+        for name in sorted(read & {*self.attack.numbers} & {*self.parameters}):
+            values = self.parameters[name]
+            if (worst := float(values[np.argmax(np.abs(values - 0.5))])) < 0 or worst > 1:
+                return (
+                    f"; the number {name} = {self.attack.numbers[name].formula} is {worst:.6g}, "
+                    f"and stands for a chance there (any(p, n) is the chance of at least one)"
+                )
+        return ""
 
     def _actor(
         self,
