@@ -546,7 +546,7 @@ def test_below_a_hundred_people_a_page_says_what_is_told_in_place_of_a_mean():
     text = disclosure_page(rb.disclosure(people, "dx", known={"sex": 0.5}))
     assert "probability not told" not in text
     assert "no mean of fewer than 100 people is told" in text
-    assert "No mean of fewer than 100 people is told. The table has" in text
+    assert "No mean of fewer than 110 people is told, and of chances no more than a mean." in text
 
 
 def test_the_custodian_sees_the_rare_values_and_how_many_are_not_shown(tmp_path):

@@ -197,7 +197,12 @@ def interval(value: Any) -> tuple[float, float]:
 
 
 def plain_number(number: float) -> str:
-    return str(int(number)) if float(number).is_integer() else repr(float(number))
+    """Without an exponent, so that it is read back as a number.
+
+    >>> plain_number(2e-05), plain_number(3.0)
+    ('0.00002', '3')
+    """
+    return str(int(number)) if float(number).is_integer() else np.format_float_positional(number)
 
 
 def _band(first: float, last: float, *, whole: bool) -> str:

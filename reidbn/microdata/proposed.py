@@ -101,8 +101,9 @@ def in_parts(
             "parts are whole numbers, each a share of the one before, such as [8, 4, 2]"
         )
     labels, counts = people.labels(column).tolist(), _counts(people, column)
-    here = [(v, int(c)) for v, c in zip(labels, counts, strict=True) if v is not None]
-    numbers = _numbers([v for v, _ in here])
+    every = [(v, int(c)) for v, c in zip(labels, counts, strict=True) if v is not None]
+    here = [(v, c) for v, c in every if c]  # whoever was left out moves no end
+    numbers = _numbers([v for v, _ in every]) and _numbers([v for v, _ in here])
     if not numbers or min(numbers) == max(numbers):
         raise DataError(f'column "{column}" holds no different numbers; parts are of numbers')
     x, many = np.array(numbers), np.array([c for _, c in here], dtype=float)
@@ -111,12 +112,13 @@ def in_parts(
     if by == "quantiles":
         place[order] = (many[order].cumsum() - many[order] / 2) / max(many.sum(), 1.0)
     part = np.minimum((place * steps[0]).astype(np.int64), steps[0] - 1)
-    paths: dict[str, list[str]] = {str(v): [] for v, _ in here}
+    paths: dict[str, list[str]] = {str(v): [] for v, _ in every}
     for step in steps:
         group = part // (steps[0] // step)
         ends = [(x[group == g].min(), x[group == g].max()) for g in np.unique(group)]
         cuts = [_cut(below[1], above[0]) for below, above in pairwise(ends)]
-        for (value, _), own in zip(here, np.searchsorted(cuts, x, side="right"), strict=True):
+        for value, _ in every:
+            own = np.searchsorted(cuts, interval(value)[0], side="right")
             paths[str(value)].append(_part(cuts, int(own)))
     return Ladder({value: tuple(path) for value, path in paths.items()})
 
@@ -127,9 +129,9 @@ def _cut(below: float, above: float) -> float:
     for digits in range(1, 18):
         near = float(f"{middle:.{digits}g}")
         near = math.ceil(near) if whole else near
-        if below < near <= above:
+        if below < near < above:
             return near
-    return above
+    return above  # of neighbours, the upper one
 
 
 def _part(cuts: Sequence[float], place: int) -> str:

@@ -55,7 +55,7 @@ def test_every_method_of_a_result_with_arguments_is_tried():
              "Disclosure": rb.secrets.Disclosure, "Candidates": rb.microdata.Candidates,
              "Contingency": rb.microdata.Contingency, "Leak": rb.leak.Leak}  # fmt: skip
     inherited = {"compare", "explain", "page", "plot", "report", "refuse_part",
-                 "refuse_simulated"}  # fmt: skip
+                 "refuse_simulated", "content_as_cells", "cells_told"}  # fmt: skip
     for kind, owner in kinds.items():
         own = {
             name
