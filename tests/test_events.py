@@ -2,6 +2,8 @@
 
 import json
 import math
+import operator
+import re
 
 import numpy as np
 import pytest
@@ -48,7 +50,7 @@ questions:
 
 def compare_files(files, seed, most=2_000):
     rng = np.random.default_rng(seed)
-    seen = {"event": 0, "mean": 0, "impossible": 0}
+    seen = {"event": 0, "mean": 0, "impossible": 0, "never": 0}
     for _ in range(files):
         words, _ = random_file(rng)
         model, attack = Model.read(words), rb.loads(words)
@@ -62,7 +64,15 @@ def compare_files(files, seed, most=2_000):
             said = Said(rng, model, names)
             (event, holds), (given, known) = said.event(), said.event(1)
             total, evidence = model.mean(holds, told, holds=known)
-            seen[check(attack, event, {given: "yes"}, total, evidence, words)] += 1
+            refused = ""
+            try:
+                seen[check(attack, event, {given: "yes"}, total, evidence, words)] += 1
+            except rb.UsageError as refusal:
+                refused = str(refusal)
+            if refused:
+                assert never(model, refused), (refused, words)
+                seen["never"] += 1
+                continue
             numbers = [n for n in names if n in model.groups or all(
                 s.isdecimal() or s in ("no", "yes") for s in model.states(n))]  # fmt: skip
             if numbers and evidence:
@@ -74,6 +84,23 @@ def compare_files(files, seed, most=2_000):
                 assert abs(shared - float(total / evidence)) <= 1e-12, words
                 seen["mean"] += 1
     return seen
+
+
+def never(model, refusal):
+    """Whether what is said to be never is met by no state of its node, or no count of its group."""
+    atom, each = re.compile(r"(\w+)(>=|<=|!=|=|<|>)(\S+)"), refusal.partition(" can never be")[0]
+    tests = [atom.fullmatch(one).groups() for one in each.split(" and ")]
+    name = tests[0][0]
+    group = model.groups.get(name)
+    every = range(len(group["members"]) + 1) if group else model.states(name)
+    signs = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+
+    def fits(state, sign, value):
+        if sign in ("=", "!="):
+            return (str(state) == value) == (sign == "=")
+        return signs[sign](float(state), float(value))
+
+    return not any(all(fits(s, sign, value) for _, sign, value in tests) for s in every)
 
 
 def check(attack, event, given, total, evidence, words):

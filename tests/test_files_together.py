@@ -142,6 +142,7 @@ def test_a_finer_file_is_not_taken_to_keep_a_limit_on_a_risk_of_one_that_is_out(
         )
 
 
+@pytest.mark.filterwarnings("ignore:an apostrophe")  # of a text that is a formula
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_file_follows_from_its_rows_and_not_from_their_order(tmp_path, ending):
     """With a categorical column, a text that is a formula, empty texts and missing cells."""
