@@ -1,5 +1,7 @@
 """Random events about the nodes of a file, as text and as what they mean of a world."""
 
+import operator
+import re
 from fractions import Fraction
 
 
@@ -49,3 +51,20 @@ class Said:
 
 def nodes_of(model, names):
     return [node for name in names for node in model.nodes_of(name)]
+
+
+def never(model, refusal):
+    """Whether what is said to be never is met by no state of its node, or no count of its group."""
+    atom, each = re.compile(r"(\w+)(>=|<=|!=|=|<|>)(\S+)"), refusal.partition(" can never be")[0]
+    tests = [atom.fullmatch(one).groups() for one in each.split(" and ")]
+    name = tests[0][0]
+    group = model.groups.get(name)
+    every = range(len(group["members"]) + 1) if group else model.states(name)
+    signs = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+
+    def fits(state, sign, value):
+        if sign in ("=", "!="):
+            return (str(state) == value) == (sign == "=")
+        return signs[sign](float(state), float(value))
+
+    return not any(all(fits(s, sign, value) for _, sign, value in tests) for s in every)

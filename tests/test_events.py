@@ -2,8 +2,6 @@
 
 import json
 import math
-import operator
-import re
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.cli import reidbn
-from tests.random_events import Said, nodes_of
+from tests.random_events import Said, never, nodes_of
 from tests.random_files import random_file
 from tests.yaml_oracle import Model, cells
 
@@ -84,23 +82,6 @@ def compare_files(files, seed, most=2_000):
                 assert abs(shared - float(total / evidence)) <= 1e-12, words
                 seen["mean"] += 1
     return seen
-
-
-def never(model, refusal):
-    """Whether what is said to be never is met by no state of its node, or no count of its group."""
-    atom, each = re.compile(r"(\w+)(>=|<=|!=|=|<|>)(\S+)"), refusal.partition(" can never be")[0]
-    tests = [atom.fullmatch(one).groups() for one in each.split(" and ")]
-    name = tests[0][0]
-    group = model.groups.get(name)
-    every = range(len(group["members"]) + 1) if group else model.states(name)
-    signs = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-
-    def fits(state, sign, value):
-        if sign in ("=", "!="):
-            return (str(state) == value) == (sign == "=")
-        return signs[sign](float(state), float(value))
-
-    return not any(all(fits(s, sign, value) for _, sign, value in tests) for s in every)
 
 
 def check(attack, event, given, total, evidence, words):

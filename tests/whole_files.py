@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from inside import inside
 
 import reidbn as rb
-from tests.random_events import Said
+from tests.random_events import Said, never
 from tests.random_whole import Whole, random_whole, varied
 from tests.yaml_oracle import Model, cells
 
@@ -84,6 +85,21 @@ def made(rng: np.random.Generator, folder: Path) -> Case:
 
 
 def asked(case: Case, model: Model) -> tuple[Question, dict[str, str]]:
+    """A question that the product does not refuse as one about what can never be; by hand, too."""
+    while True:
+        question, do = drawn(case, model)
+        what = f"expect {question.target}" if question.is_mean else question.target
+        refused = ""
+        try:
+            inside(rb.ask).read_query(case.attack, what, question.given, do)
+        except rb.UsageError as problem:
+            refused = str(problem)
+        if " can never be: " not in refused:
+            return question, do
+        assert never(model, refused), (refused, case.words)
+
+
+def drawn(case: Case, model: Model) -> tuple[Question, dict[str, str]]:
     """A question on a few nodes and groups, and now and then an intervention."""
     rng, writer = case.rng, case.writer
     fixed = [n for n, s in writer.states.items() if isinstance(s, list)]
