@@ -22,14 +22,14 @@ def compared(first, count, folder, often):
 
 
 @pytest.mark.wide
-@pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
+@pytest.mark.filterwarnings("ignore:.* counts as it", "ignore:Tied: ")  # of random files
 def test_files_with_all_means_are_answered_as_a_second_reading_answers_them(tmp_path):
     seen = compared(0, 24, tmp_path, often=0.1)
     assert seen["events"] + seen["means"] >= 24
     assert all(seen[word] >= 2 for word in TOGETHER), seen
 
 
-@pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
+@pytest.mark.filterwarnings("ignore:.* counts as it", "ignore:Tied: ")  # of random files
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_a_thousand_files_with_all_means_none_wrong(part, tmp_path):
