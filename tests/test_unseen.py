@@ -412,3 +412,44 @@ def test_a_green_verdict_is_not_of_a_column_that_a_look_up_alone_read(tmp_path, 
     seen = rb.read_table(frame, quasi_identifiers=["sex", "state"])
     whole = rb.assess("adversary-routes", seen, scenario="voter-registration", population=6_900_000)
     assert "look-ups" not in str(whole.summary(**rule))
+
+
+@pytest.mark.parametrize("scenario", ["who-is-attacking", "motivated-intruder", "social-media"])
+def test_a_green_verdict_is_not_of_a_column_that_this_attacker_knows_and_no_rule_counts(
+    scenario, tmp_path
+):
+    """Read as a secret, the state is in no class: with it most people are alike with few."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({
+        "age": rng.choice([30, 50, 70], 600), "sex": rng.choice(["F", "M"], 600),
+        "race": rng.choice(["white", "black"], 600), "state": rng.choice(["OH", "CA", "NY"], 600),
+        "illness": rng.choice(["x", "y"], 600),
+    })  # fmt: skip
+    read = {"quasi_identifiers": ["age", "sex", "race"], "sensitive": ["state", "illness"]}
+    people = rb.read_table(frame, **read)
+    result = rb.assess("adversary-routes", people, scenario=scenario, population=100_000)
+    if "state" not in {c for k in result.groups.missed for c in k.columns}:
+        pytest.skip(f"{scenario} says nothing of a state")
+    rule = {"threshold": "ema", "release": "public"}
+    summary = result.summary(**rule)
+    assert summary.passes
+    said = "holds only age, sex, race, illness: state was used as a secret alone"
+    assert said in str(summary)
+    for custodian in (False, True):
+        page = result.report(tmp_path / "r.html", custodian=custodian, **rule).read_text()
+        assert "a public release of a table that holds only age, sex, race, illness." in page
+        assert "read as a secret alone, and nothing here is of a file that has them" in page
+
+
+def test_what_a_plan_keeps_is_said_of_the_columns_that_it_looked_at(tmp_path):
+    people = rb.read_table(REGISTRY, **ROLES)
+    for target, only in (("k=5", "sex, state"), ({"illness": "best guess <= 99%"},
+                                                 "sex, state, illness")):  # fmt: skip
+        plan = rb.recommend(people, target=target)
+        for custodian in (False, True):
+            text = plan.report(tmp_path / "p.md", custodian=custodian).read_text()
+            assert f"This is said of a file that holds only {only}: " in text
+    alone = rb.read_table(REGISTRY[["sex", "state"]], quasi_identifiers=["sex", "state"])
+    assert (
+        "holds only" not in rb.recommend(alone, target="k=5").report(tmp_path / "p.md").read_text()
+    )

@@ -31,10 +31,6 @@ class Others:
         left = [name for name in self.names if name not in used]
         return sorted(left, key=point.__contains__, reverse=True)
 
-    def alone(self, why: str) -> list[str]:
-        """Those that were used for this alone."""
-        return [name for name, of in self.used if of == why]
-
     @property
     def in_words(self) -> list[str]:
         """A sentence on those that nobody looked at, and one on each that was used."""
@@ -56,7 +52,7 @@ class Others:
 
 _BY_NAME = "by its name"
 AS_ID = "to tell persons apart"
-AS_LOOKED_UP = "for look-ups"
+AS_LOOKED_UP, AS_SECRET = "for look-ups", "as a secret"
 
 
 def others_of(

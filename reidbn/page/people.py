@@ -40,14 +40,13 @@ from reidbn.attacks.routes.subject_data import P_UNIQUE
 from reidbn.errors import TooLarge, UsageError, a_dozen
 from reidbn.inference.answers import joint
 from reidbn.inference.query import Query
-from reidbn.microdata.others import AS_LOOKED_UP
 from reidbn.microdata.table import People
 from reidbn.page.closed import Json
 from reidbn.population.cautious import is_uncompared
 from reidbn.release.counts import BASE, Tens, down
 from reidbn.report.telling import FEWEST, Telling
 from reidbn.report.thresholds import rule
-from reidbn.report.unseen import beside
+from reidbn.report.unseen import beside, read_alone
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -191,8 +190,10 @@ def _looked_at(result: Assessment) -> list[str]:
     coarse = [f"{name} (made coarser, level {n} of its hierarchy)" if n else name
               for name, n in levels.items()]  # fmt: skip
     told = [f"Looked at in the table: {', '.join(coarse)}."]
-    told += [f"{name} was read {why} alone, and is in no file of which this page speaks."
-             for name, why in others.used if why == AS_LOOKED_UP]  # fmt: skip
+    told += [
+        f"{name} was read {why} alone, and is in no file of which this page speaks."
+        for name, why in read_alone(result).items()
+    ]
     if gone := others.unseen:
         some = a_dozen(gone)
         told.append(f"Not looked at, and no number here is of a file that has them, too: {some}.")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import reidbn
+from reidbn.errors import a_dozen
 from reidbn.microdata.generalise import bits
 from reidbn.plans.left_out import beside, in_words, rows_of
 from reidbn.plans.losses import SEPARABLE
@@ -165,6 +166,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     verdict = [
         *drawn,
         f"Released so, the table keeps {' and '.join(_promised(plan, custodian=custodian))}.",
+        *_of_no_other(plan),
         f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
         f"{cells}{_in_tens(best.suppressed, len(plan.people), telling)} left out; {lost}.",
         *([OWN_COPY] if custodian else []),
@@ -186,6 +188,18 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     if any(t.who_may_be_above for t in plan.targets):
         title = f"The least change that keeps a limit that some people may be above: {limits}"
     return Sheet(title, SAFE, verdict, sections)
+
+
+def _of_no_other(plan: ReleasePlan) -> list[str]:
+    """That what is kept is kept on some columns, where the file has others."""
+    limited = {t.measure for t in plan.targets if t.on_secret}
+    if not (left := [name for name in plan.untouched if name not in limited]):
+        return []
+    kept = ", ".join([*plan.best.levels, *sorted(limited)])
+    return [
+        f"This is said of a file that holds only {kept}: written beside them as they were, unless "
+        f"they name a person, are {a_dozen(left)}; whoever knows these knows more."
+    ]
 
 
 def _promised(plan: ReleasePlan, *, custodian: bool) -> Iterator[str]:

@@ -17,7 +17,7 @@ from reidbn.attack.threats import FRAMEWORKS
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.register import register
-from reidbn.microdata.others import AS_LOOKED_UP, Others
+from reidbn.microdata.others import AS_LOOKED_UP, AS_SECRET, Others
 from reidbn.microdata.table import People
 from reidbn.population.fitting import MODELS
 from reidbn.report.telling import Telling
@@ -161,14 +161,15 @@ def _of_the_table(result: Result, telling: Telling, limited: Sequence[str]) -> I
     if isinstance(table, People):
         used = {*_used(result), *limited}
         unused = [name for name in table.quasi_identifiers if name not in used]
-        secret = [name for name in table.sensitive if name not in used]
+        alone = read_alone(result) if isinstance(result, Assessment) else {}
+        secret = [n for n in table.sensitive if n not in used and n not in alone]
         if unused:
             yield f"columns that the attacker is taken not to know: {', '.join(unused)}"
-        alone = beside(result).alone(AS_LOOKED_UP) if isinstance(result, Assessment) else []
-        if alone:
+        for why in dict.fromkeys(alone.values()):
+            names = ", ".join(name for name, of in alone.items() if of == why)
             yield (
-                f"columns that were read {AS_LOOKED_UP} alone, and nothing here is of a file that "
-                f"has them: {', '.join(alone)}"
+                f"columns that were read {why} alone, and nothing here is of a file that has "
+                f"them: {names}"
             )
         if secret:
             yield f"secret columns, of which nothing is said here: {', '.join(secret)}"
@@ -198,13 +199,19 @@ def _looked_up(result: Assessment) -> tuple[str, ...]:
     return () if scenario.knows is None else scenario.looked_up_by()
 
 
-def beside(result: Assessment) -> Others:
-    """The columns of the source that no rule counts; those for look-ups alone are among them."""
+def read_alone(result: Assessment) -> dict[str, str]:
+    """Columns that this attacker goes by and no rule counts, and for what they were read."""
     people = result.inputs.people
-    alone = [name for name in dict.fromkeys(_looked_up(result))
-             if name in people.columns and name not in people.quasi_identifiers]  # fmt: skip
-    used = (*people.others.used, *((name, AS_LOOKED_UP) for name in alone))
-    return replace(people.others, names=(*alone, *people.others.names), used=used)
+    known = dict.fromkeys((c for k in result.groups.missed for c in k.columns), AS_SECRET)
+    found = known | dict.fromkeys(_looked_up(result), AS_LOOKED_UP)
+    return {name: why for name, why in found.items()
+            if name in people.columns and name not in people.quasi_identifiers}  # fmt: skip
+
+
+def beside(result: Assessment) -> Others:
+    """The columns of the source that no rule counts, those of `read_alone` among them."""
+    others, alone = result.inputs.people.others, read_alone(result)
+    return replace(others, names=(*alone, *others.names), used=(*others.used, *alone.items()))
 
 
 def _used(result: Any) -> list[str]:
