@@ -168,7 +168,8 @@ def test_counts_of_risks_that_hang_on_the_population_follow_from_the_classes_alo
         found.report(path := tmp_path / "r.json", threshold={"overall": 0.8}, release="public")
         numbers = json.loads(path.read_text())
         told.append([numbers[k] for k in ("people_above", "spread", "judged", "verdict", "passes")])
-    assert len(matches) == 1 if model == "pitman" else len(matches) > 1 or model == "structured"
+    # a column that is a function of the other moves neither sizes nor, since it is dropped, shares
+    assert len(matches) == 1 or model == "structured"
     assert all(one == told[0] for one in told)
     above = numbers["people_above"]["0.09"]
     assert above["overall"]["at_least"] == 300
