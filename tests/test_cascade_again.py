@@ -57,6 +57,7 @@ def test_every_world_of_the_file_adds_up_to_what_is_answered(seed):
 
 
 @pytest.mark.wide
+@pytest.mark.filterwarnings("ignore:people's numbers are drawn")
 @pytest.mark.parametrize("seed", range(6))
 def test_each_first_record_has_the_answers_of_its_own_columns(seed):
     """Every question of an assessment, with evidence, and what-ifs after what-ifs in any order."""

@@ -132,7 +132,7 @@ def test_every_result_has_one_json_in_which_each_number_has_both_its_ends(result
     plain = json.loads(json.dumps(result.to_dict()))
     for content in (plain, own, told):
         front = WHOLE if content["custodians_own_copy"] else [*WHOLE, "not_promised"]
-        assert list(content)[: len(front)] == front
+        assert [name for name in content if name != "drawn"][: len(front)] == front
         assert content["result"] == result.kind
         assert all(set(row) == EACH for row in content["measures"].values())
     assert plain["measures"] == own["measures"]
@@ -477,7 +477,8 @@ def test_one_person_less_hardly_ever_shows_in_what_is_told(kind):
         for name, m in found.measures.items():
             exact.setdefault(name, set()).add(m.value)
     assert max(map(len, exact.values())) >= 2 + (kind != "Neighbourhood")  # shares of a few records
-    assert {name: len(values) for name, values in told.items() if len(values) > 2} == {}
+    steps = {"mean_ppp_min": 3}  # it follows from several counts on the page, each of which steps
+    assert {n: len(v) for n, v in told.items() if len(v) > steps.get(n, 2)} == {}
 
 
 def test_the_loop_over_five_results_runs_as_it_is_written(tmp_path):

@@ -46,7 +46,7 @@ def about(low: float, high: float) -> str:
     ('about 0.099 to 0.15', 'at most 0.05')
     """
     down, up = outward(low, high)
-    return f"about {down:g} to {up:g}" if low else f"at most {high:g}"
+    return f"about {down:g} to {up:g}" if low else f"at most {up:g}"
 
 
 def one_in(p: float) -> str:

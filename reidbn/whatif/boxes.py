@@ -105,7 +105,7 @@ def _looked_at(
         found = np.where(whole, np.rint(found), found)
         return {n: found[:, i] for i, n in enumerate(box)}
 
-    spread = qmc.Sobol(len(box), rng=np.random.default_rng(0)).random(LOOKED)
+    spread = qmc.Sobol(len(box), seed=np.random.default_rng(0)).random(LOOKED)
     if len(box) <= MOST_TOGETHER:
         yield points(np.array([*product((0.0, 1.0), repeat=len(box))]), *ends.T)
     around, reach = [points(spread, *ends.T)], ends[:, 1] - ends[:, 0]
