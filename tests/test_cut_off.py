@@ -6,11 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from inside import inside
 from scipy.stats import poisson
 
 import reidbn as rb
 from reidbn.cli import reidbn as shell
 from reidbn.errors import ReidbnWarning
+from reidbn.inference.answers import ask
+from reidbn.inference.tensors import contract
+from reidbn.report.words import remarks
 
 FILE = """
 schema_version: 1
@@ -225,6 +229,77 @@ def test_what_solve_says_is_under_stays_so_with_what_is_cut_off(question, parame
         assert true.max() <= target * (1 + 1e-9)
     right = rb.solve(wide, question, parameter, target, **how)
     assert bool(found.under) == (bool(right.under) and target > BEYOND)
+
+
+BEHIND = """
+schema_version: 1
+name: behind
+subject: {mean: {per: known, unit: letters, range: [0, 100]}}
+groups: {known: {members: [a, b], probability: [0.001, 0.1], source: assumption}}
+nodes:
+  lets: {states: 0..2, parents: [known], cpd: {kind: poisson, mean: "@mean"}}
+  lets_in_full: {parents: [lets], rows: [{when: {lets: ">=2"}, p: {yes: 0.5, no: rest}},
+                                         {p: {yes: 0.1, no: rest}}], source: assumption}
+questions: {any: {target: lets>=1}}
+example: {mean: [0.05, 0.05, 4, 30]}
+"""  # a node may be called what the question asked on the way could be
+MEANS = [[0.05, 0.05, 4, 30], [0.5, 2, 0.1, 9]]
+
+
+@pytest.mark.parametrize("given", [{}, {"a": "yes"}, {"lets_in_full": "yes"},
+                                   {"lets": "2"}, {"lets": "2", "b": "yes"}])  # fmt: skip
+def test_behind_a_group_it_is_as_large_as_it_is(given):
+    """Held against sums over the subsets of the group and 200 counts, of several people."""
+    asked, right = "a=yes" if "lets" in given else "lets>=1", []
+    for means in MEANS:
+        count, law = np.arange(200), np.zeros(200)
+        for subset, mean in enumerate(means):
+            chance = (0.001, 0.999)[not subset & 1] * (0.1, 0.9)[not subset & 2]
+            fits = ("a" not in given or subset & 1) and ("b" not in given or subset & 2)
+            law += bool(fits) * chance * poisson.pmf(count, mean)
+        law *= np.where(count >= 2, 0.5, 0.1) if "lets_in_full" in given else 1.0
+        law *= count >= 2 if "lets" in given else 1.0
+        right.append(law[3:].sum() / law.sum())
+    for means, share in ((MEANS[0], right[0]), (MEANS[1], right[1]), (MEANS, max(right))):
+        with pytest.warns(ReidbnWarning, match=f"lets: {share:.2g} of what can be lies beyond"):
+            found = rb.ask(rb.loads(BEHIND), asked, given=given, subject={"mean": means})
+        assert found.cut == {"lets": pytest.approx(share, rel=1e-9)}
+
+
+def test_of_what_is_too_large_to_be_told_it_is_an_upper_end_in_every_room(monkeypatch):
+    """Of people of whom every two may meet it is sampled, where tables may not be large."""
+    pairs = [(i, j) for i in range(7) for j in range(i)]
+    people = [f"  a{i}: {{cpd: {{kind: probability, p: 0.02}}, source: x}}" for i in range(7)]
+    meet = [f"  p{i}_{j}: {{parents: [a{i}, a{j}], cpd: {{kind: and}}}}" for i, j in pairs]
+    nodes = "\n".join([*people, *meet])
+    wide = rb.loads(f"""
+schema_version: 1
+name: wide
+nodes:
+{nodes}
+  high: {{parents: [{", ".join(f"p{i}_{j}" for i, j in pairs)}], cpd: {{kind: or}}}}
+  pace: {{states: [1, 4], parents: [high],
+         rows: [{{when: {{high: yes}}, p: {{4: 1}}}}, {{p: {{1: 1}}}}]}}
+  lets: {{states: 0..9, parents: [pace], cpd: {{kind: poisson, mean: pace}}}}
+  left: {{states: 0..9, parents: [lets, pace], cpd: {{kind: minus, of: [lets, pace]}}}}
+""")
+    monkeypatch.setattr(inside(contract), "BUDGET", 1 << 5)
+    monkeypatch.setattr(inside(ask), "BUDGET", 1 << 5)
+    with pytest.raises(rb.errors.TooLarge):
+        rb.ask(wide, "lets>=1")
+    most, how = float(poisson.sf(9, 4)), {"engine": "sampling", "draws": 5000}
+    with pytest.warns(ReidbnWarning, match=f"lets: at most {most:.2g} of what can be lies beyond"):
+        found = rb.ask(wide, "lets>=1", **how)
+    assert found.cut == {"lets": pytest.approx(most, rel=1e-9)}
+    assert found.to_dict()["cut_at_most"] == ["lets"]
+    assert any("Cut off: lets: at most" in text for text in remarks(found))
+    held = most / (float(poisson.sf(8, 4)))  # of those who are in the last state
+    with pytest.warns(ReidbnWarning, match=f"lets: at most {held:.2g} of what can be"):
+        assert rb.ask(wide, "lets>=1", given={"a0": "no"}, **how).cut["lets"] >= most
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        assert rb.ask(wide, "left>=1", **how).cut["left"] == 1.0
+    assert any("left: an unknown share of what can be lies below" in str(w.message) for w in heard)
 
 
 CAPPED = """

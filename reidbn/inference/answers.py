@@ -329,7 +329,7 @@ def cut_of(
     """How much of the answer may lie beyond the states of all it stands on, at every setting."""
     columns = subject_values(attack, subject)
     found = shares(attack, looked_at(attack, query), query, settings, columns, _alone)
-    return np.asarray(sum((worst for _, worst in found), np.zeros(1)))
+    return np.asarray(sum((worst for _, worst, _ in found), np.zeros(1)))
 
 
 def _alone(attack: Attack, query: Query, settings: Any, columns: Mapping[str, Array]) -> Array:

@@ -18,7 +18,7 @@ from reidbn.aside import aside
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node
 from reidbn.cpds.arithmetic import Minus
-from reidbn.cpds.protocol import CPD
+from reidbn.cpds.protocol import CPD, NO, YES, Scope, Variable
 from reidbn.errors import ReidbnError, TooLarge
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.network import Array
@@ -36,6 +36,33 @@ class Cut:
 
     share: float
     setting: int
+
+
+class AtMost(float):
+    """A share that is no more than this, of a question that is too large to tell it exactly."""
+
+
+@dataclass(frozen=True)
+class _Beyond(CPD):
+    """Of a node in its last state: whether it stands for more than that; `is`: of what kind."""
+
+    kind = "beyond"
+    in_files = False
+    node: Variable
+    law: CPD
+
+    def references(self) -> tuple[str, ...]:
+        return self.law.references()
+
+    def probabilities(self, scope: Scope) -> Array:
+        more = _more(self.law, replace(scope, child=self.node))  # type: ignore[type-var]
+        return np.stack((1.0 - more, more), axis=-1)
+
+
+def _more(law: CPD, scope: Scope) -> Array:
+    """P(more than the last state says, given that state), of every configuration."""
+    cut, held = law.cut(scope), np.asarray(law.probabilities(scope))[..., -1]
+    return np.asarray(cut / np.where(held > 0, held, 1.0))
 
 
 def can_cut(attack: Attack, nodes: Iterable[str]) -> list[str]:
@@ -81,9 +108,9 @@ def cut_off(
 ) -> dict[str, Cut]:
     """P(something lies beyond the states, given what is given) of each node that can cut."""
     found = {}
-    for name, worst in shares(attack, nodes, query, settings, subject, joint):
+    for name, worst, told in shares(attack, nodes, query, settings, subject, joint):
         if worst.max() > 0:
-            found[name] = Cut(float(worst.max()), int(worst.argmax()))
+            found[name] = Cut(told(worst.max()), int(worst.argmax()))
     return found
 
 
@@ -94,17 +121,23 @@ def shares(
     settings: Mapping[str, Any],
     subject: Mapping[str, Array],
     joint: Joint,
-) -> Iterator[tuple[str, Array]]:
-    """The same at every setting (one for all, where it is the same), of the worst subject."""
+) -> Iterator[tuple[str, Array, type[float]]]:
+    """The same at every setting (one for all, where it is the same), of the worst subject.
+
+    With it what it is: a share, or AtMost where the question is too large to tell it.
+    """
     for name in can_cut(attack, nodes):
         if name in query.do:
             continue
         look = _below if isinstance(attack.all_nodes[name].cpd, Minus) else _beyond
+        told: type[float] = float
         try:
             found = look(attack, name, query, settings, subject, joint)
+        except TooLarge:  # it may be sampled all the same
+            found, told = _bound(attack, name, query, settings, subject), AtMost
         except ReidbnError:
             continue  # what cannot be asked is said where it is asked
-        yield name, np.nanmax(found, axis=0, initial=0.0)
+        yield name, np.nanmax(found, axis=0, initial=0.0), told
 
 
 def _beyond(
@@ -116,35 +149,44 @@ def _beyond(
     joint: Joint,
 ) -> Array:
     """Of a count: more than its last state; axes subject and setting."""
-    node = attack.all_nodes[name]
-    lowering = Lowering(attack, settings, nodes=set())
-    child, parents = lowering.variables[name], [lowering.variables[p] for p in node.parents]
-    last = child.states[-1]
-    scope = GridScope(attack, child, tuple(parents), lowering.parameters, subject)
+    scope = _scope(attack, name, settings, subject)
+    last, node = scope.child.states[-1], attack.all_nodes[name]
     cut = node.cpd.cut(scope)
     if cut is None or not np.any(cut) or query.given.get(name, last) != last:
         return np.zeros((1, 1))
-    held = np.asarray(node.cpd.probabilities(scope))[..., -1]
-    share: Array = np.asarray(cut / np.where(held > 0, held, 1.0))  # of what the last state holds
-    share = share.reshape((1,) * (2 + len(parents) - share.ndim) + share.shape)
-    if any(p.is_group for p in parents):  # of a group, at most
-        share, parents = share.max(axis=tuple(range(2, share.ndim))), []
-    for axis, p in enumerate(parents, start=2):
-        if p.name in query.given and share.shape[axis] > 1:
-            share = share.take([p.states.index(query.given[p.name])], axis=axis)
-    share = np.squeeze(share, tuple(2 + i for i, p in enumerate(parents) if p.name in query.given))
-    free = tuple(p.name for p in parents if p.name not in query.given)
-    asked = free if name in query.given else (*free, name)
-    if not asked:
-        return share
-    whole = replace(query, targets=asked, wanted={}, scale=None)
-    try:
-        found = joint(attack, whole, settings, subject)
-    except TooLarge:  # at most, where nothing is given
-        return np.asarray(np.max(cut)).reshape(1, 1)
-    evidence = found.sum(axis=tuple(range(2, found.ndim)))
-    top = (found if name in query.given else found[..., -1]) * share
-    return _given(top.sum(axis=tuple(range(2, top.ndim))), evidence)
+    law = _Beyond(scope.child, node.cpd)
+    more = replace(node, name=_free(attack, name), states=(NO, YES), cpd=law)
+    at_last = replace(query, given={**query.given, name: last}, wanted={}, scale=None)
+    asked = replace(at_last, targets=(more.name,))
+    found = joint(attack.with_node(more), asked, settings, subject)
+    evidence = found.sum(axis=-1)
+    if name not in query.given:
+        whole = replace(at_last, targets=(name,), given=query.given)
+        evidence = joint(attack, whole, settings, subject).sum(axis=-1)
+    return _given(found[..., 1], evidence)
+
+
+def _bound(
+    attack: Attack,
+    name: str,
+    query: Query,
+    settings: Mapping[str, Any],
+    subject: Mapping[str, Array],
+) -> Array:
+    """What can at most be cut off, whatever the parents are and whatever is given."""
+    if isinstance(attack.all_nodes[name].cpd, Minus):
+        return np.ones((1, 1))
+    scope, law = _scope(attack, name, settings, subject), attack.all_nodes[name].cpd
+    most = _more(law, scope) if query.given else np.asarray(law.cut(scope))
+    return np.asarray(most.max(axis=tuple(range(2, most.ndim))))
+
+
+def _scope(
+    attack: Attack, name: str, settings: Mapping[str, Any], subject: Mapping[str, Array]
+) -> GridScope:
+    lowering = Lowering(attack, settings, nodes=set())
+    parents = tuple(lowering.variables[p] for p in attack.all_nodes[name].parents)
+    return GridScope(attack, lowering.variables[name], parents, lowering.parameters, subject)
 
 
 def _below(
@@ -164,10 +206,17 @@ def _below(
     below = np.array([float(state) < lowest for state in states])
     if not below.any() or _is_part(attack, node, variables, query, settings):
         return np.zeros((1, 1))
-    whole = replace(node, name=f"{name}_in_full", states=states)
+    whole = replace(node, name=_free(attack, name), states=states)
     asked = replace(query, targets=(whole.name,), wanted={}, scale=None)
     law = joint(attack.with_node(whole), asked, settings, subject)
     return _given(law[..., below].sum(axis=-1), law.sum(axis=-1))
+
+
+def _free(attack: Attack, name: str) -> str:
+    """A name for a node beside this one, which nothing in the attack has."""
+    while name in {*attack.all_nodes, *attack.groups, *attack.settable, *attack.subject}:
+        name += "_in_full"
+    return name
 
 
 def _is_part(
@@ -207,7 +256,8 @@ def in_words(attack: Attack, cut: Mapping[str, float], at: str = "") -> list[str
     for name, share in cut.items():
         node = attack.all_nodes[name]
         where = "below its lowest" if node.cpd.kind == "minus" else "beyond its last"
-        much = f"{share:.2g}" if share < 0.995 else "nearly all"
-        much = f"at most {much}" if {*node.parents} & {*attack.groups} else much
+        is_known = share < 0.995 or not isinstance(share, AtMost)
+        much = f"{share:.2g}" if share < 0.995 else "nearly all" if is_known else "an unknown share"
+        much = f"at most {much}" if isinstance(share, AtMost) and is_known else much
         found.append(f"{name}: {much} of what can be{at} lies {where} state, and counts as it")
     return found
