@@ -12,9 +12,8 @@ from scipy.stats import poisson
 import reidbn as rb
 from reidbn.cli import reidbn as shell
 from reidbn.errors import ReidbnWarning
-from reidbn.inference.answers import ask
-from reidbn.inference.tensors import contract
-from reidbn.report.words import remarks
+from reidbn.inference import ask, exact
+from reidbn.report import remarks
 
 FILE = """
 schema_version: 1
@@ -283,7 +282,7 @@ nodes:
   lets: {{states: 0..9, parents: [pace], cpd: {{kind: poisson, mean: pace}}}}
   left: {{states: 0..9, parents: [lets, pace], cpd: {{kind: minus, of: [lets, pace]}}}}
 """)
-    monkeypatch.setattr(inside(contract), "BUDGET", 1 << 5)
+    monkeypatch.setattr(inside(exact.contract), "BUDGET", 1 << 5)
     monkeypatch.setattr(inside(ask), "BUDGET", 1 << 5)
     with pytest.raises(rb.errors.TooLarge):
         rb.ask(wide, "lets>=1")

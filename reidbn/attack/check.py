@@ -17,14 +17,15 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.columns import column_problems, example_problems, use_problems
-from reidbn.attack.decisions import decision_problems, decision_slips
+from reidbn.attack.decisions import decision_problems, decision_slips, unit_of
 from reidbn.attack.events import has_bands
-from reidbn.attack.leaves import Where, address_of, holds_numbers
+from reidbn.attack.leaves import Where, address_of, chances, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
-from reidbn.attack.parts import NAME, Group, Node, Parameter
+from reidbn.attack.parts import NAME, PROBABILITY, Group, Node, Parameter
 from reidbn.attack.questions import question_problems, question_slips
 from reidbn.attack.threats import threat_problems
+from reidbn.attack.units import PERCENT, Units
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.match import OneOver
@@ -422,7 +423,34 @@ def _references(facts: _Facts, node: Node) -> Iterator[Problem]:
             for behind in attack.derived.behind(ref.removeprefix("$")):
                 if behind.startswith("@"):
                     yield from _column_use(facts, node, behind, through=ref)
+    yield from _no_chances(facts, node)
     yield from _function_arguments(facts.attack, node, node.cpd, ())
+
+
+def _no_chances(facts: _Facts, node: Node) -> Iterator[Problem]:
+    """What is counted in euro, or in people, and stands in the place of a chance."""
+    told = set()
+    for where, ref in chances(node.cpd):
+        unit = unit_of(facts.attack, ref) if facts.sound_numbers else ""
+        name, made = ref[1:], facts.attack.numbers.get(ref[1:])
+        if unit.strip().lower() in PERCENT and _is_above_1(facts.attack, name):
+            continue  # refused where the table is built, with what to write
+        if ref in told or Units.read(unit).is_bare:
+            continue
+        told.add(ref)
+        way = "a chance is a number between 0 and 1 and has no unit"
+        if made is None:
+            message = f'{ref} is in "{unit}", and stands for a chance here: {way}. If {name} is '
+            message += "one, take its unit away"
+        else:
+            works = "works out" if made.unit is None else "is"
+            message = f'{ref} = {made.formula} {works} in "{unit}", and stands for a chance here: '
+            message += f"{way}. If {name} is one, say unit: {PROBABILITY} beside its formula"
+        yield Problem(where, message, level=WARNING)
+
+
+def _is_above_1(attack: Attack, name: str) -> bool:
+    return name in attack.parameters and attack.parameters[name].value > 1
 
 
 def _column_use(facts: _Facts, node: Node, ref: str, *, through: str = "") -> Iterator[Problem]:

@@ -168,7 +168,7 @@ def _reference_problems(
             what = "parameter" if ref[0] == "$" else "subject column"
             yield Problem(where, f'no {what} "{name}"; {did_you_mean(name, known)}')
         elif sound_numbers or name not in attack.numbers:
-            unit = _unit_of(attack, ref)
+            unit = unit_of(attack, ref)
             if unit and Units.read(unit) != Units.read(utility.unit):
                 yield Problem(where, f'{ref} is in "{unit}", and this utility in "{utility.unit}"')
             behind = attack.derived.behind(name) if name in attack.numbers else (ref,)
@@ -177,8 +177,11 @@ def _reference_problems(
                 yield from (Problem(where, message) for message in said)
 
 
-def _unit_of(attack: Attack, ref: str) -> str:
-    if ref[0] == "@":
-        return attack.subject[ref[1:]].unit
-    parameter = attack.parameters.get(ref[1:])
-    return parameter.unit if parameter is not None else attack.derived.units[ref[1:]]
+def unit_of(attack: Attack, ref: str) -> str:
+    """The unit of what a cell refers to; "" where there is none, or no such thing."""
+    if ref[:1] not in ("$", "@"):
+        return ""
+    room: Mapping[str, Any] = attack.subject if ref[0] == "@" else attack.parameters
+    if ref[0] == "$" and ref[1:] in attack.numbers:
+        return attack.derived.units[ref[1:]]
+    return str(room[ref[1:]].unit) if ref[1:] in room else ""

@@ -32,6 +32,25 @@ def leaves(value: Any) -> Iterator[tuple[Where, Any]]:
             yield (key, *where), leaf
 
 
+def chances(value: Any) -> Iterator[tuple[Where, str]]:
+    """Every reference that stands for a chance: in fields that say `metadata={"chance": True}`."""
+    if isinstance(value, tuple | list):
+        found: list[tuple[Where, Any]] = [((i,), item) for i, item in enumerate(value)]
+    elif is_dataclass(value) and not isinstance(value, type):
+        found = []
+        for f in fields(value):
+            item = getattr(value, f.name)
+            if f.metadata.get("chance"):
+                yield from (((f.name, *where), leaf) for where, leaf in leaves(item)
+                            if isinstance(leaf, str))  # fmt: skip
+            else:
+                found.append(((f.name,), item))
+    else:
+        return
+    for at, item in found:
+        yield from (((*at, *where), ref) for where, ref in chances(item))
+
+
 def address_of(value: Any, ref: str) -> Where:
     """Where in a CPD a reference stands first."""
     return next((where for where, leaf in leaves(value) if leaf == ref), ())

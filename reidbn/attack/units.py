@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from reidbn.attack.formula import Term
 from reidbn.attack.parts import PROBABILITY
 
-_BARE = ("", PROBABILITY, "share", "ratio", "1")
+_BARE = ("", PROBABILITY, "share", "ratio", "fraction", "proportion", "chance", "1")
+PERCENT = ("%", "percent", "per cent", "percentage")
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ def units_of(term: Term, known: Mapping[str, Units | None]) -> tuple[Units | Non
     found = [units_of(arg, known) for arg in term.args]
     slip = next((text for _, text in found if text), "")
     units = [unit for unit, _ in found]
+    if term.op == "any" and units[0] is not None and not units[0].is_bare:
+        slip = slip or f"column {term.at + 1}: takes {units[0]} for a chance"
     if term.op in ("exp", "log", "any"):
         return Units(), slip
     sure = [unit for unit in units if unit is not None]

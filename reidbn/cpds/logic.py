@@ -135,9 +135,15 @@ class _Noisy(_Gate):
 
     weights: dict[str, Ref] | tuple[Ref, ...] | Ref = field(
         default_factory=dict,
-        metadata={"story": "parent: number or $parameter; one number serves every parent"},
+        metadata={
+            "chance": True,
+            "story": "parent: number or $parameter; one number serves every parent",
+        },
     )
-    leak: Ref = field(default=0.0, metadata={"story": "chance of what the parents do not explain"})
+    leak: Ref = field(
+        default=0.0,
+        metadata={"chance": True, "story": "chance of what the parents do not explain"},
+    )
 
     def named(self, parents: Sequence[str]) -> CPD:
         if not isinstance(self.weights, tuple) or len(self.weights) != len(parents):
@@ -259,7 +265,7 @@ class Mixture(CPD):
 
     kind: ClassVar[str] = "mixture"
     weights: tuple[Ref, ...] = field(
-        metadata={"story": "how often each component holds; one may be rest"}
+        metadata={"chance": True, "story": "how often each component holds; one may be rest"}
     )
     components: tuple[CPD, ...] = field(metadata={"story": "CPDs, each with its kind"})
 

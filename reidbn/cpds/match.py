@@ -66,7 +66,8 @@ class Unique(CPD):
     by_name: ClassVar[bool] = True
     of: Ref = field(metadata={"story": "the class size: @column, $parameter or a parent"})
     stays: Ref = field(
-        default=1.0, metadata={"story": "chance that a class of one counts as unique"}
+        default=1.0,
+        metadata={"chance": True, "story": "chance that a class of one counts as unique"},
     )
 
     def probabilities(self, scope: Scope) -> Array:
@@ -156,7 +157,12 @@ class Probability(CPD):
 
     kind: ClassVar[str] = "probability"
     by_name: ClassVar[bool] = True
-    p: Ref = field(metadata={"story": "the chance: a number, $parameter, @column or a parent"})
+    p: Ref = field(
+        metadata={
+            "chance": True,
+            "story": "the chance: a number, $parameter, @column or a parent",
+        }
+    )
     only_if: tuple[str, ...] = field(default=(), metadata={"story": "parents that must be yes"})
 
     def probabilities(self, scope: Scope) -> Array:
@@ -228,7 +234,7 @@ class NoisyCopy(CPD):
     """The parent's state with probability `same`; otherwise each other state alike."""
 
     kind: ClassVar[str] = "noisy-copy"
-    same: Ref = field(metadata={"story": "P(the value is seen as it is)"})
+    same: Ref = field(metadata={"chance": True, "story": "P(the value is seen as it is)"})
 
     def probabilities(self, scope: Scope) -> Array:
         k = len(scope.child.states)

@@ -49,7 +49,11 @@ class Ranked(CPD):
     kind: ClassVar[str] = "ranked"
     weights: dict[str, Ref] = field(metadata={"story": "parent: weight; below 0 where it lowers"})
     p: tuple[Ref, ...] = field(
-        default=(), metadata={"story": "P(yes) at even steps of the score, from lowest to highest"}
+        default=(),
+        metadata={
+            "chance": True,
+            "story": "P(yes) at even steps of the score, from lowest to highest",
+        },
     )
     sd: Ref | None = field(
         default=None, metadata={"story": "more than two states: how far from the score, 0 to 1"}

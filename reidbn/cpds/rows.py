@@ -52,7 +52,10 @@ class Row:
     """One row: for which parent states it holds, and P(state) in order or by name."""
 
     p: tuple[Ref, ...] | dict[str, Ref] = field(
-        metadata={"story": "chances in the order of the states, or by name; one may be rest"}
+        metadata={
+            "chance": True,
+            "story": "chances in the order of the states, or by name; one may be rest",
+        }
     )
     when: dict[str, str | tuple[str, ...]] = field(
         default_factory=dict,

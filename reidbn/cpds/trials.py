@@ -85,7 +85,7 @@ class Binomial(CPD):
     kind: ClassVar[str] = "binomial"
     by_name: ClassVar[bool] = True
     n: Ref = field(metadata={"story": "how many there are: a number, $parameter or a parent"})
-    p: Ref = field(metadata={"story": "the chance of each"})
+    p: Ref = field(metadata={"chance": True, "story": "the chance of each"})
 
     def probabilities(self, scope: Scope) -> Array:
         n = _whole(scope, self.n, "number of attempts")[..., None]
@@ -181,7 +181,9 @@ class Geometric(CPD):
 
     kind: ClassVar[str] = "geometric"
     by_name: ClassVar[bool] = True
-    p: Ref | None = field(default=None, metadata={"story": "the chance of each attempt"})
+    p: Ref | None = field(
+        default=None, metadata={"chance": True, "story": "the chance of each attempt"}
+    )
     among: Ref | None = field(
         default=None, metadata={"story": "candidates, one of them right, none tried twice"}
     )

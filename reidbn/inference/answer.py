@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reidbn.attack.attack import Attack
 from reidbn.calls import older
 from reidbn.errors import UsageError
-from reidbn.inference.cut import AtMost
+from reidbn.inference.cut import UpperEnd
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
 
@@ -37,7 +37,7 @@ class Reply:
     cut: Mapping[str, float] = field(default_factory=dict)
     """How much lies beyond the states of a node, such as of a Poisson count: node and share.
 
-    It is told exactly, or is an AtMost where what was sampled is too large for that."""
+    It is told exactly, or is an UpperEnd where what was sampled is too large for that."""
     tied: tuple[str, ...] = ()
     """Decisions in which another option is worth the same to the attacker; the answer is of one."""
     worst: Array | None = None
@@ -85,7 +85,7 @@ class Reply:
             found["worst_of_tied"] = None if self.worst is None else np.asarray(self.worst).tolist()
         if self.cut:
             found["cut"] = dict(self.cut)
-            bounds = [name for name, share in self.cut.items() if isinstance(share, AtMost)]
+            bounds = [name for name, share in self.cut.items() if isinstance(share, UpperEnd)]
             found |= {"cut_at_most": bounds} if bounds else {}
         if self.draws:
             found |= {"draws": self.draws, "interval_95": self.interval}

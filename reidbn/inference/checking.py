@@ -28,6 +28,7 @@ from reidbn.attack.limits import conditions_hold
 from reidbn.attack.modelfile import Kinds, find, parsed, read_text, short
 from reidbn.attack.parts import PROBABILITY, Node, SubjectColumn
 from reidbn.attack.scenariofile import load_scenario, scenarios
+from reidbn.attack.units import PERCENT
 from reidbn.calls import typed
 from reidbn.errors import (
     WARNING,
@@ -47,7 +48,6 @@ from reidbn.inference.tensors import rows_of
 CORNERS = 32
 MOST_CELLS = 1 << 20  # of a table that is built to be looked at
 SEED = 20250101
-_PERCENT = ("%", "percent", "per cent", "percentage")
 Values = dict[str, float]
 
 
@@ -244,6 +244,6 @@ def _percent(attack: Attack, node: Node) -> str:
         f"; {name} is written in percent: write {attack.parameters[name].value / 100:.12g}, "
         f"its range from 0 to 1, and leave its unit out"
         for name in refs
-        if attack.parameters[name].unit.strip().lower() in _PERCENT
+        if attack.parameters[name].unit.strip().lower() in PERCENT
     )
     return "".join(islice(shares, 1))

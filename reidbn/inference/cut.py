@@ -38,7 +38,7 @@ class Cut:
     setting: int
 
 
-class AtMost(float):
+class UpperEnd(float):
     """A share that is no more than this, of a question that is too large to tell it exactly."""
 
 
@@ -124,7 +124,7 @@ def shares(
 ) -> Iterator[tuple[str, Array, type[float]]]:
     """The same at every setting (one for all, where it is the same), of the worst subject.
 
-    With it what it is: a share, or AtMost where the question is too large to tell it.
+    With it what it is: a share, or UpperEnd where the question is too large to tell it.
     """
     for name in can_cut(attack, nodes):
         if name in query.do:
@@ -134,7 +134,7 @@ def shares(
         try:
             found = look(attack, name, query, settings, subject, joint)
         except TooLarge:  # it may be sampled all the same
-            found, told = _bound(attack, name, query, settings, subject), AtMost
+            found, told = _bound(attack, name, query, settings, subject), UpperEnd
         except ReidbnError:
             continue  # what cannot be asked is said where it is asked
         yield name, np.nanmax(found, axis=0, initial=0.0), told
@@ -256,8 +256,8 @@ def in_words(attack: Attack, cut: Mapping[str, float], at: str = "") -> list[str
     for name, share in cut.items():
         node = attack.all_nodes[name]
         where = "below its lowest" if node.cpd.kind == "minus" else "beyond its last"
-        is_known = share < 0.995 or not isinstance(share, AtMost)
+        is_known = share < 0.995 or not isinstance(share, UpperEnd)
         much = f"{share:.2g}" if share < 0.995 else "nearly all" if is_known else "an unknown share"
-        much = f"at most {much}" if isinstance(share, AtMost) and is_known else much
+        much = f"at most {much}" if isinstance(share, UpperEnd) and is_known else much
         found.append(f"{name}: {much} of what can be{at} lies {where} state, and counts as it")
     return found
