@@ -351,3 +351,31 @@ def test_attackers_whose_policy_would_take_hours_are_refused_before_they_decide(
     assert "for 20 people" in str(told.value)
     assert "attack.with_policy(...)" in str(told.value)
     assert "--policy 'DECISION=OPTION if NODE=STATE'" in told.value.in_shell
+
+
+FORGETS = """
+schema_version: 1
+name: forgets
+nodes:
+  x: {rows: [{p: {yes: 0.5, no: rest}}], source: x}
+decisions:
+  first: {options: [no, yes], sees: [x]}
+  second: {options: [no, yes], sees: [first]}
+utilities:
+  u: {of: [x, first, second], unit: euro, source: x, rows: [
+    {when: {first: no}, value: 10},
+    {when: {first: yes, x: yes, second: no}, value: 8},
+    {when: {first: yes, x: no, second: no}, value: 6},
+    {when: {first: yes, second: yes}, value: 1}]}
+"""
+
+
+@pytest.mark.parametrize(("sees", "best"), [("[first]", (9, 9)), ("[first, x]", (4, 2))])
+def test_what_is_ahead_on_a_path_never_taken_says_what_follows_there(sees, best):
+    """By hand: first=yes is worth 6 or 8 if second=no follows, which one that sees x would do."""
+    found = rb.decide(rb.loads(FORGETS.replace("sees: [first]", f"sees: {sees}")), "first=yes")
+    told = found.policy.query("decision == 'first'").sort_values("x")
+    assert tuple(told["ahead"]) == best
+    is_open = sees == "[first]"
+    assert ("second is decided together with others" in str(found)) == is_open
+    assert any("is left open" in note for note in found.to_dict()["notes"]) == is_open

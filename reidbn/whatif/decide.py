@@ -60,6 +60,11 @@ _TIED = (
     "Where options or policies are worth the same, the attacker attacks: of those that are tied it "
     "is the one with the highest P(attack), and the risk of another may be another."
 )
+_LEFT_OPEN = (
+    "ahead is over the next best option with what follows it in this policy; {} decided together "
+    "with others, and what is done there in a case that never happens is left open: with the best "
+    "that could follow, ahead may be less"
+)
 _TIED_CONTROLS = (
     f"{TIED}policies are worth the same to the attacker; risk is that of the one he takes, "
     "worst_tied the highest of them, and reduction and per_cost are of the highest before and after"
@@ -197,7 +202,8 @@ class Decision:
         """What is done for what is seen; of several people, per class of people treated alike.
 
         `takes` is the option with the highest chance `p`, `happens` how likely this is what is
-        seen, `worth` what the option is worth then, `ahead` how much more than the next best;
+        seen, `worth` what the option is worth then, `ahead` how much more than the next best, each
+        with what follows it in this policy, also on a path that is then never taken;
         `tied` says that another option is worth the same, or is taken in another policy that is, of
         those who decide together.  What never happens is left out, and counted in `notes`.
         """
@@ -357,7 +363,15 @@ class Decision:
         """What is said beside it: ties, and what came up on the way."""
         most = "" if self.worst is None else f" The highest is {self.highest:.6g}."
         tied = [f"{_TIED}{most}"] if self.policy["tied"].any() else []
-        return (*tied, *left_out(self.choices, self.happens), *self.notes)
+        return (*tied, *self._left_open, *left_out(self.choices, self.happens), *self.notes)
+
+    @property
+    def _left_open(self) -> list[str]:
+        """Where decisions are taken together, of which that could follow what is not done."""
+        together = order_of(self.case.attack)[1]
+        found = [n for n in self.choices if n in together and (self.happens[n] <= 0).any()]
+        are = f"{', '.join(found)} {'is' if len(found) == 1 else 'are'}"
+        return [_LEFT_OPEN.format(are)] if found else []
 
     def to_dict(self) -> dict[str, Any]:
         """Every number, without people's own."""
