@@ -88,3 +88,46 @@ def test_of_tied_policies_the_interval_is_of_the_highest(tmp_path):
     assert found.by_counts == pytest.approx(ends, abs=0.015)  # of 4,000 draws: about .005
     done = CliRunner().invoke(reidbn, ["ask", str(path), "risk"])
     assert "95 % interval of the highest answer" in done.output
+
+
+BY_SUBSET = """
+schema_version: 1
+name: by_subset
+subject:
+  class_size: {per: known, unit: people}
+  worth: {per: known, unit: euro, range: [0, 100]}
+groups: {known: {members: {a: 0.5, b: 0.5}, source: assumption}}
+nodes:
+  found: {parents: [known, tries], cpd: {kind: one-over, of: "@class_size", only_if: [tries]}}
+decisions:
+  tries: {options: [no, yes], sees: [known]}
+utilities:
+  gain: {of: [tries, found], unit: euro, source: x,
+         rows: [{when: {tries: yes, found: yes}, value: "@worth"}, {value: 0}]}
+example: {class_size: [8, 4, 2, 1], worth: [1, 2, 3, 4]}
+"""
+
+
+def test_a_worth_per_subset_is_refused_where_it_stands_and_the_remedy_works():
+    """By hand: each of four subsets a quarter, worth / class size."""
+    said = (
+        r"@worth has one value per subset of known, and a utility is of nodes: declare it "
+        r"per: \[a, b\] \(the states of the last vary fastest\), and name these in `of`"
+    )
+    for text in (BY_SUBSET, BY_SUBSET.replace('"@worth"}', "$w}").replace(
+            "groups:", 'numbers: {w: {is: "worth * 1", unit: euro}}\ngroups:')):  # fmt: skip
+        with pytest.raises(rb.ModelError, match=said):
+            rb.loads(text)
+    mended = BY_SUBSET.replace("worth: {per: known", "worth: {per: [a, b]").replace(
+        "of: [tries, found]", "of: [tries, found, a, b]").replace(
+        "[1, 2, 3, 4]", "[[1, 3], [2, 4]]")  # fmt: skip
+    found = rb.decide(rb.loads(mended), "found=yes")
+    assert found.value == pytest.approx((1 / 8 + 2 / 4 + 3 / 2 + 4 / 1) / 4, rel=1e-12)
+    each = BY_SUBSET.replace("worth: {per: known", "worth: {each: known").replace(
+        "[1, 2, 3, 4]", "[1, 2]")  # fmt: skip
+    with pytest.raises(rb.ModelError, match="declare a column for each of a, b, and give each a"):
+        rb.loads(each)
+    elsewhere = BY_SUBSET.replace("worth: {per: known", "worth: {per: a").replace(
+        "[1, 2, 3, 4]", "[1, 2]")  # fmt: skip
+    with pytest.raises(rb.ModelError, match="per state of a, which is not among the nodes that"):
+        rb.loads(elsewhere)

@@ -17,13 +17,13 @@ from reidbn.attack.units import Units
 from reidbn.calls import check_fields
 from reidbn.cpds.decides import Decides, Payoffs
 from reidbn.cpds.protocol import Ref, Variable, freeze_fields
-from reidbn.errors import WARNING, Problem, did_you_mean
+from reidbn.errors import WARNING, Problem, a_dozen, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reidbn.attack.attack import Attack
-    from reidbn.attack.parts import Node
+    from reidbn.attack.parts import Node, SubjectColumn
 
 _ONE = Variable("value", ("value",))
 
@@ -173,8 +173,32 @@ def _reference_problems(
                 yield Problem(where, f'{ref} is in "{unit}", and this utility in "{utility.unit}"')
             behind = attack.derived.behind(name) if name in attack.numbers else (ref,)
             for column in (attack.subject[r[1:]] for r in behind if r[0] == "@"):
-                said = use_problems(attack, column, utility.of, utility.name)
-                yield from (Problem(where, message) for message in said)
+                odd = use_problems(attack, column, utility.of, utility.name)
+                said = [_of_a_group(attack, column) or _of_nodes(message) for message in odd]
+                yield from (Problem(where, message) for message in dict.fromkeys(said))
+
+
+def _of_nodes(message: str) -> str:
+    return message.replace("is no parent of this node", "is not among the nodes that it is of")
+
+
+def _of_a_group(attack: Attack, column: SubjectColumn) -> str:
+    """What to do with a column that holds values by what is known of a group."""
+    group = next((n for n in (*column.axes, column.each) if n in attack.groups), None)
+    if group is None:
+        return ""
+    members = attack.groups[group].members
+    of = a_dozen(members)
+    if column.each:
+        return (
+            f"@{column.name} has one value per member of {group}, and a utility is of nodes: "
+            f"declare a column for each of {of}, and give each a row (or a utility) of its own"
+        )
+    axes = a_dozen([m for n in column.axes for m in (members if n == group else (n,))])
+    return (
+        f"@{column.name} has one value per subset of {group}, and a utility is of nodes: declare "
+        f"it per: [{axes}] (the states of the last vary fastest), and name these in `of`"
+    )
 
 
 def unit_of(attack: Attack, ref: str) -> str:
