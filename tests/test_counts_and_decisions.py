@@ -131,3 +131,41 @@ def test_a_worth_per_subset_is_refused_where_it_stands_and_the_remedy_works():
         "[1, 2, 3, 4]", "[1, 2]")  # fmt: skip
     with pytest.raises(rb.ModelError, match="per state of a, which is not among the nodes that"):
         rb.loads(elsewhere)
+
+
+TIED = """
+schema_version: 1
+name: tie
+nodes:
+  x: {rows: [{p: {yes: 0.3, no: rest}}], source: x}
+  hit: {parents: [first, x], source: x,
+        rows: [{when: {first: yes, x: yes}, p: {yes: 0.5, no: rest}},
+               {when: {first: b}, p: {yes: 0.9, no: rest}}, {p: {no: 1}}]}
+decisions:
+  first: {options: [no, b, yes]}
+utilities:
+  u: {of: [first], unit: euro, source: x, rows: [{when: {first: no}, value: 0}, {value: 1}]}
+questions: {risk: {target: hit=yes}}
+"""
+
+
+def test_an_export_and_a_cross_check_say_of_ties_what_an_answer_says(tmp_path):
+    path = tmp_path / "tied.yaml"
+    path.write_text(TIED)
+    run = CliRunner().invoke
+    told = "another option is worth the same to the attacker"
+    asked = run(reidbn, ["ask", str(path), "risk", "--engine", "sampling", "--draws", "2000"])
+    checked = run(reidbn, ["crosscheck", str(path), "risk", "--draws", "2000"])
+    assert told in asked.output
+    assert told in checked.output
+    assert told in rb.crosscheck(str(path), "risk", draws=2000).to_dict()["not_checked"]
+    with pytest.raises(rb.errors.UsageError, match=r"rb\.decide") as refused:
+        rb.export(str(path), tmp_path / "tied.bif")
+    assert "--policy with his rules" in refused.value.in_shell
+    assert "another option is worth the same" in refused.value.in_shell
+    name = "first"
+    done = run(reidbn, ["export", str(path), "--policy", f"{name}=yes"])
+    assert f"{name}: decided by the attacker, here by a policy given" in done.output
+    (tmp_path / "set.bif").write_text(done.output)
+    again = rb.import_network(tmp_path / "set.bif")
+    assert float(rb.ask(again, "hit=yes")) == pytest.approx(0.3 * 0.5, rel=1e-12)

@@ -12,11 +12,14 @@ from reidbn.cli._options import (
     asked_beyond_range,
     attack_argument,
     output_options,
+    policy_option,
     print_json,
+    read_policy,
     read_settings,
     read_subject,
     set_option,
     subject_option,
+    under,
 )
 from reidbn.release.writing import write_text
 
@@ -32,6 +35,7 @@ from reidbn.release.writing import write_text
 @click.option("--format", "format_", metavar="FORMAT", help="bif, xmlbif, xdsl (GeNIe) or dot.")
 @set_option
 @subject_option
+@policy_option
 @output_options
 def export(
     attack: str,
@@ -39,6 +43,7 @@ def export(
     format_: str | None,
     settings: tuple[str, ...],
     subject: tuple[str, ...],
+    policy: tuple[str, ...],
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -47,7 +52,7 @@ def export(
 
     chosen = format_ or (format_of(Path(output), FORMATS) if output else "bif")
     text = export_text(
-        attack,
+        under(attack, read_policy(policy)) if policy else attack,
         chosen,
         set=read_settings(settings),
         subject=read_subject(subject),

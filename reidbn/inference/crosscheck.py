@@ -46,6 +46,7 @@ from reidbn.inference.network import Array, Network
 from reidbn.inference.query import Query, read_query
 from reidbn.inference.rare import count_rare
 from reidbn.inference.sampling import forward, matching
+from reidbn.inference.worst import not_checked
 from reidbn.progress import progress
 from reidbn.written import agree, counted
 
@@ -270,10 +271,10 @@ def crosscheck(
         compared = compare(told, set, data, shown, who, level=level, work=work, seed=seed)
     negligible = NEGLIGIBLE if network.subjects > 1 else 0.0
     cells = _judged(counted, level, negligible, min(draws, ROWS_RARE), rng)
-    taken = ", ".join(d for d in attack.decisions if d in network.factors)
+    taken = [d for d in attack.decisions if d in network.factors]
     check = CrossCheck(
         attack.name, cells, level, draws, seed, references, network.subjects, compared,
-        taken and f"not checked: the attacker's policy ({taken}), which all engines share",
+        not_checked(attack, taken, set, columns, query.do),
     )  # fmt: skip
     return check.raise_on_failure() if must_agree else check
 

@@ -22,6 +22,8 @@ _FORM = (
     '"attacks=yes if motive=money; attacks=no", or what rb.decide found (whose .rules are such)'
 )
 
+GIVEN = "(policy given)"  # ends the story of a decision that is a node now
+
 OF_ONE = "(decided for one person)"  # ends the story of such a node, in files too
 
 OF_TIED = "(Another option is worth the same to the attacker: answers may be higher under it.)"
@@ -194,17 +196,21 @@ def reckoned_with(attack: Attack, states: Mapping[str, str]) -> Attack:
 def refuse_undecided(attack: Attack, what: str) -> None:
     """Raise where a decision would be handed on as a chance."""
     if attack.decisions:
+        said = f"{attack.name}: {what} has no place for {', '.join(attack.decisions)}, which the "
+        said += "attacker decides. Take {}, which is kept whatever is changed there"
         raise UsageError(
-            f"{attack.name}: {what} has no place for {', '.join(attack.decisions)}, which the "
-            f"attacker decides. Take rb.decide(attack).attack, with his policy written in, which "
-            f"is kept whatever is changed there"
+            said.format("rb.decide(attack).attack, with his policy written in"),
+            in_shell=said.format(
+                "--policy with his rules, which reidbn decide ends with (and with where another "
+                "option is worth the same to him)"
+            ),
         )
 
 
 def _settled(attack: Attack, node: Node, taken: Any) -> Node:
     """The node of one decision, with its table."""
     options = tuple(node.states)
-    story = f"{node.story} (policy given)".strip()
+    story = f"{node.story} {GIVEN}".strip()
     node = replace(node, story=story, source=node.source or "policy given")
     if isinstance(taken, bool | str):
         option = ("yes" if taken else "no") if isinstance(taken, bool) else taken

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from reidbn.above import is_above
 from reidbn.aside import aside
+from reidbn.attack.attack import Attack
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import tied
 from reidbn.inference.asked import Asked, Settings
 from reidbn.inference.network import Array
+from reidbn.inference.tensors import rows_of
 
 TIED = "Tied: "
 OF_TIED = "of the policies that are worth the same to the attacker"
@@ -116,3 +119,18 @@ def tied_in_words(names: tuple[str, ...], *, is_highest: bool = False) -> str:
         f"{TIED}at {', '.join(names)} another option is worth the same to the attacker; under it "
         f"the answer {other} (attack.with_policy, --policy)"
     )
+
+
+def not_checked(
+    attack: Attack,
+    taken: Sequence[str],
+    settings: Mapping[str, Any] | None,
+    columns: Mapping[str, Array],
+    do: Mapping[str, str],
+) -> str:
+    """What engines that are given one policy cannot say of it; of one subject, where it is tied."""
+    if not taken:
+        return ""
+    text = f"not checked: the attacker's policy ({', '.join(taken)}), which all engines share"
+    names = tied(attack, settings or {}, columns, do) if rows_of(columns) == 1 else ()
+    return f"{text}. {tied_in_words(names)}" if names else text

@@ -28,7 +28,7 @@ from reidbn.inference.interchange.xdsl import read_xdsl, write_xdsl
 from reidbn.inference.interchange.xmlbif import read_xmlbif, write_xmlbif
 from reidbn.inference.lowering import check_settings, lower, parameter_values
 from reidbn.inference.network import PlainNode, plain_nodes
-from reidbn.inference.policies import OF_TIED, refuse_undecided
+from reidbn.inference.policies import GIVEN, OF_TIED, refuse_undecided
 from reidbn.limits import regular
 from reidbn.release.writing import write_text
 
@@ -206,6 +206,8 @@ def _notes(attack: Attack, settings: Mapping[str, float] | None) -> list[str]:
         value = f"{values[number.name][0]:.12g}" if number.name in values else "per person"
         source = "; changed" if number.name in (settings or {}) else ""
         notes.append(f"number {number.name} = {number.formula} = {value}{source}")
+    given = (n.name for n in attack.nodes.values() if GIVEN in n.story)
+    notes += [f"{name}: decided by the attacker, here by a {GIVEN.strip('()')}" for name in given]
     notes += [f"{n.name}: {OF_TIED}" for n in attack.nodes.values() if OF_TIED in n.story]
     if attack.subject:
         notes.append(f"subject data of one person: {', '.join(attack.subject)}")
