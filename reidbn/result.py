@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 SHARE = "share of people"  # a unit that is written as a percentage
-Told = Literal["withheld", "given", "count", "mean", "rest", "highest", "ratio", "scaled", "total"]
+Told = Literal["withheld", "given", "count", "ends", "mean", "rest", "highest", "ratio", "scaled",
+               "total"]  # fmt: skip
 
 
 NOTHING = 1e-12  # between two means: a computer's last digits
@@ -89,11 +90,13 @@ class Measure:
     """Whether each person has an own value, in the column of `people` of this name."""
     words: str = ""
     told: Told = "withheld"
-    """Outside the house: not at all, as it is (what was asked), or rounded as a count, as a mean
-    over people, as one minus a mean, as its sum, as a highest value, as the ratio of two counts, or
-    as a number that counts of the table are scaled up to."""
+    """Outside the house: not at all, as it is (what was asked), or rounded as a count, as from the
+    one to the other of its ends in `each`, as a mean over people, as one minus a mean, as its sum,
+    as a highest value, as the ratio of two counts, or as a number that counts of the table are
+    scaled up to."""
     each: Array | None = field(default=None, repr=False)
-    """What it is the mean or the highest of: a value per person; of a ratio, both counts."""
+    """What it is the mean or the highest of: a value per person; of a ratio, both counts; both
+    ends of what is told by these."""
     scale: float = 1.0
     """How many one person of the table stands for in it."""
     most: float | None = None
@@ -161,6 +164,11 @@ def highest_of(values: NDArray[Any], words: str) -> Measure:
 def count_of(count: int, words: str, *, unit: str = "people") -> Measure:
     """A number of people."""
     return Measure(int(count), None, unit, words=words, told="count")
+
+
+def ends_of_count(count: int, words: str, ends: tuple[int, int]) -> Measure:
+    """A number of people of which both ends are told."""
+    return Measure(int(count), None, "people", words=words, told="ends", each=np.array(ends))
 
 
 def given(value: float | int, words: str, *, unit: str) -> Measure:
@@ -314,6 +322,19 @@ class Result:
         table = self.table
         whole = None if table is None else table.whole
         return None if whole is None or whole.share_kept == 1 else len(whole)
+
+    def _population_told(self, telling: Any, said: float) -> float | None:
+        """The population as it is told beside the number of people."""
+        of = self._population_of
+        found: float | None = telling.number_above(said, len(self.table or ()), of=of)
+        return found
+
+    def _tells_population(self, telling: Any) -> bool:
+        """Whether it is told as it was said."""
+        said = self.made_from.get("population")
+        if said is None or self.table is None:
+            return True
+        return bool(telling.tells_exactly(said, len(self.table), of=self._population_of))
 
     def _as_told(self, _telling: Any) -> Result:
         """The same question by the numbers that are told of it: those that are beside the number

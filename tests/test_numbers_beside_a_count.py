@@ -12,6 +12,7 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.release import sealed, unsealed
 
 QUICK = "--check-draws 1000"
+WIDE = pytest.mark.wide
 
 
 def table_of(sizes, weight=1):
@@ -44,9 +45,22 @@ def command_of(text):
     return json.loads(text)["seal"]["made_from"]["command"]
 
 
-@pytest.mark.parametrize("population", [23, 28])
+@pytest.mark.parametrize("population", [23, pytest.param(28, marks=WIDE)])
 def test_a_population_in_the_ten_of_the_table_is_told_as_that_ten(population, tmp_path):
-    asked = f"assess {QUICK} --scenario worst-case --threshold ema --population {population}"
+    """In Python; a command is longer, and wide."""
+    made = rb.assess("journalist", people_of([3, 20]), known=["c"], population=population)
+    made.report(tmp_path / "r.json", threshold=0.2)
+    numbers = (tmp_path / "r.json").read_text()
+    assert not says(population, numbers)
+    told = json.loads(numbers)
+    assert told["provenance"]["population"] == 20
+    assert "among 20," in told["question"]
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("population", [23, 28])
+def test_so_does_a_command(population, tmp_path):
+    asked = f"assess {QUICK} --scenario worst-case --threshold 0.2 --population {population}"
     page, numbers = written(tmp_path, [3, 20], asked)
     assert not says(population, page)
     told = json.loads(numbers)
@@ -56,32 +70,36 @@ def test_a_population_in_the_ten_of_the_table_is_told_as_that_ten(population, tm
     assert "or nearly all of it" in page
     own = rb.assess("adversary-routes", people_of([3, 20]), known="worst-case",
                     population=population)  # fmt: skip
-    own.report(tmp_path / "own.md", custodian=True, threshold="ema")
+    own.report(tmp_path / "own.md", custodian=True, threshold=0.2)
     assert f"a population of {population}:" in (tmp_path / "own.md").read_text()
 
 
+@pytest.mark.wide
 def test_a_population_beyond_that_ten_is_told_as_it_was_said(tmp_path):
     page, numbers = written(
-        tmp_path, [3, 20], f"assess {QUICK} --known c --threshold ema --population 31"
+        tmp_path, [3, 20], f"assess {QUICK} --known c --threshold 0.2 --population 31"
     )
     assert "a population of 31:" in page
     assert json.loads(numbers)["provenance"]["population"] == 31
     assert command_of(numbers)[-1] == "31"
 
 
-def test_weights_alike_do_not_count_the_people(tmp_path):
+@pytest.mark.wide
+@pytest.mark.parametrize("more", [0, 3, 9])
+def test_weights_alike_do_not_count_the_people(more, tmp_path):
     """Who knows that everybody stands for ten divides the sum by ten."""
-    for more in (3, 9):
-        sizes = [5] * 20 + [more]
-        page, numbers = written(tmp_path, sizes, f"assess {QUICK} --weights w --threshold 0.17", 10)
-        told = json.loads(numbers)
-        assert told["provenance"]["population"] == 1000
-        assert told["question"].endswith("among 1,000")
-        assert "a population of about 1,000:" in page
-        assert not any(says(10 * sum(sizes), text) for text in (page, numbers))
+    sizes = [5] * 20 + [more]
+    page, numbers = written(tmp_path, sizes, f"assess {QUICK} --weights w --threshold 0.17", 10)
+    told = json.loads(numbers)
+    assert told["provenance"]["population"] == 1000
+    assert told["question"].endswith("among 1,000")
+    assert "a population of about 1,000:" in page
+    assert not more or not any(says(10 * sum(sizes), text) for text in (page, numbers))
 
 
-@pytest.mark.parametrize("count", range(20, 30))
+@pytest.mark.parametrize(
+    "count", [20, 23, 29, *(pytest.param(n, marks=WIDE) for n in range(21, 29) if n != 23)]
+)
 def test_a_sum_of_few_weights_leaves_every_count_of_the_ten(count):
     """For each told population every number of people has a whole population behind it."""
     telling = rb.report.Telling()
@@ -115,7 +133,7 @@ def test_a_leak_of_nearly_everybody_does_not_count_them(tmp_path):
     assert json.loads(numbers)["measures"]["leaked"]["at_most"] == 29
 
 
-@pytest.mark.parametrize("leaked", [23, {5: 0.5, 21: 0.25, 23: 0.25}])
+@pytest.mark.parametrize("leaked", [23, pytest.param({5: 0.5, 21: 0.25, 23: 0.25}, marks=WIDE)])
 def test_in_python_a_leak_of_nearly_everybody_is_told_alike(leaked, tmp_path):
     found = rb.leak.assess(people_of([3, 20]), leaked=leaked)
     for name in ("r.md", "r.json", "r.html"):
@@ -147,10 +165,101 @@ def test_an_estimate_of_nearly_all_does_not_count_them(tmp_path):
     page, numbers = written(tmp_path, [2] * 5 + [1] * 3 + [10], "population --population 23")
     assert not says(23, page)
     assert not says(23, numbers)
+    assert "unique among all 20 to 29" in page
     assert "{in the house}" in command_of(numbers)
     assert json.loads(numbers)["measures"]["population"]["at_most"] == 29
     fit = rb.population.fit(people_of([2] * 5 + [1] * 3 + [10]), population=23)
     assert fit.measures["population"].value == 23
+
+
+WHOLE = {
+    "population": "--population {}",
+    "recommend": "--target overall:0.9 --suppress-at-most 50% --population {}",
+    "assess": f"--attack journalist {QUICK} --known c --threshold 0.2 --population {{}}",
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=WIDE if n == "assess" else ())
+                                  for n in WHOLE])  # fmt: skip
+def test_a_whole_population_of_a_round_number_is_told_as_any_other_of_its_ten(name, tmp_path):
+    """A population that stands there only where it is round would say that it is."""
+    for n in (20, 23):
+        asked = f"{name} {WHOLE[name].format(n)}"
+        _, numbers = written(tmp_path, [2] * 4 + [1] * (n - 18) + [10], asked)
+        command = command_of(numbers)
+        assert command[command.index("--population") + 1] == "{in the house}"
+
+
+def test_a_page_of_people_tells_a_round_population_as_any_other(tmp_path):
+    said = []
+    for n in (100, 103):
+        people = people_of([5] * 20 + [n - 100] * (n > 100))
+        found = rb.assess("adversary-routes", people, known="worst-case", population=n)
+        said += re.findall(r"a population of [^;.]*", found.page(tmp_path / "p.html").read_text())
+    assert len(said) == 2
+    assert len({*said}) == 1
+    assert "told no more exactly" in said[0]
+
+
+def by_stratum(north, south, populations, folder):
+    """A table of two strata, its estimate, and what leaves the house of it."""
+    rows = [(where, age % 17, "mf"[age % 2])
+            for where, n in (("north", north), ("south", south)) for age in range(n)]  # fmt: skip
+    (folder / "t.csv").write_text("state,age,sex\n" + "".join(f"{s},{a},{x}\n" for s, a, x in rows))
+    asked = ",".join(f"{name}={n}" for name, n in populations.items())
+    paths = [folder / f"r.{kind}" for kind in ("html", "md", "json")]
+    with pytest.raises(SystemExit) as end:
+        main(["population", str(folder / "t.csv"), "--qi", "age,sex,state", "--strata", "state",
+              "--population", asked, "--html", str(paths[0]), "--markdown", str(paths[1]),
+              "--json-report", str(paths[2])])  # fmt: skip
+    assert end.value.code == 0
+    return [re.sub(r"<style.*?</style>", "", path.read_text(), flags=re.DOTALL) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("north", "population"), [(103, 103), *(pytest.param(*c, marks=WIDE) for c in
+                              ((100, 100), (103, 107), (3, 7), (103, 109)))]
+)  # fmt: skip
+def test_a_stratum_of_nearly_all_its_people_is_told_as_their_ten(
+    north, population, tmp_path, capsys
+):
+    """The sum less the others' populations would be the stratum's."""
+    texts = by_stratum(north, 60, {"north": population, "south": 1004}, tmp_path)
+    low = north // 10 * 10 + 1004
+    for text in texts:
+        for hidden in {population, population + 1004} - {low, low + 9, 100}:
+            assert not says(hidden, text)
+        assert "south=1004" not in text
+    numbers = json.loads(texts[2])
+    told = numbers["measures"]["population"]
+    assert (told["value"], told["at_least"], told["at_most"]) == (None, low, low + 9)
+    assert numbers["provenance"]["population"] == low
+    assert f"unique among all {low:,} to {low + 9:,}" in texts[1]
+    assert command_of(texts[2])[-1] == "{in the house}"
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        main(["verify", str(tmp_path / "r.json"), str(tmp_path / "t.csv")])
+    assert end.value.code == 2
+    assert "was written with --population" in capsys.readouterr().err
+    own = rb.population.fit(
+        rb.read_table(str(tmp_path / "t.csv"), quasi_identifiers=["age", "sex", "state"]),
+        population={"north": population, "south": 1004}, strata="state", model="pitman-bayes",
+    )  # fmt: skip
+    assert own.measures["population"].value == population + 1004
+    own.report(tmp_path / "own.json", custodian=True)
+    exactly = json.loads((tmp_path / "own.json").read_text())
+    assert exactly["measures"]["population"]["value"] == population + 1004
+    assert exactly["provenance"]["population"] == population + 1004
+
+
+@pytest.mark.wide
+def test_strata_of_which_the_table_is_a_part_are_told_as_they_were_said(tmp_path):
+    texts = by_stratum(103, 60, {"north": 110, "south": 1004}, tmp_path)
+    assert json.loads(texts[2])["measures"]["population"]["value"] == 1114
+    assert command_of(texts[2])[-1] == "north=110,south=1004"
+    with pytest.raises(SystemExit) as end:
+        main(["verify", str(tmp_path / "r.md"), str(tmp_path / "t.csv")])
+    assert end.value.code == 0
 
 
 def test_a_page_of_people_says_how_its_population_is_told(tmp_path):
@@ -182,6 +291,7 @@ def test_the_last_seal_of_a_report_is_its_own():
     assert made_from == {"attack": "a <!-- reidbn-seal {"}
 
 
+@pytest.mark.wide
 def test_a_ledger_says_that_weights_are_asked_with(tmp_path):
     table, ledger = table_of([5] * 20 + [3], weight=np.full(103, 10.0)), tmp_path / "l.json"
 

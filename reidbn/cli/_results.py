@@ -104,17 +104,15 @@ _OF_PEOPLE = ("--individuals", "--start", "--suppress-at-most", "--empty-at-most
 """Who or how many people it was about, and between what numbers these are."""
 
 
-_BESIDE = {"population": "--population", "settings": "--leaked"}
-"""What may lie so near to the number of people that it is told no more exactly than that."""
-
-
 def kept_back(result: Result) -> tuple[str, ...]:
     """The options of whose values a report that leaves the house tells less, or nothing."""
     from reidbn.report.page import made_from
     from reidbn.report.telling import Telling
 
-    exactly, told = result.made_from, made_from(result, Telling())
-    return (*_OF_PEOPLE, *(o for n, o in _BESIDE.items() if told.get(n) != exactly.get(n)))
+    telling = Telling()
+    population = () if result._tells_population(telling) else ("--population",)
+    as_asked = made_from(result, telling).get("settings") == result.made_from.get("settings")
+    return (*_OF_PEOPLE, *population, *(() if as_asked else ("--leaked",)))
 
 
 def command_again(secret: tuple[str, ...] = ()) -> list[str] | None:

@@ -167,7 +167,7 @@ def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
     from reidbn.report.counting import Counting
 
     said = options["population"]
-    beside = said is not None and Counting().number_above(said, plan.drawn_of) != said
+    beside = said is not None and not Counting().tells_exactly(said, plan.drawn_of)
     not_told = (*_NOT_TOLD, *(["--population"] if beside else []))
     for name, kind in REPORTS.items():
         if options[name]:

@@ -232,10 +232,11 @@ def _by_model(result: Assessment, telling: Telling) -> str:
     if result.population is None or not isinstance(result.table, People):
         return ""
     n, told_of = len(result), result.population.population
-    people = telling.number_above(told_of, n, of=result._population_of) or 0
+    of = result._population_of
+    people = telling.number_above(told_of, n, of=of) or 0
     how = (
         "a number that was said, and not counted here"
-        if people == told_of
+        if telling.tells_exactly(told_of, n, of=of)
         else "told no more exactly than how many people are in the table"
     )
     found = (

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reidbn.microdata.table import People
 
 Array = NDArray[np.float64]
+POPULATION = "people in the population"
 TOLD = (
     "what this fit warns of hangs on single people of the table and is in the custodian's own "
     "copy; where few are unique in the table, that is no proof that nobody is in the population"
@@ -214,11 +215,9 @@ class Uniqueness(Result, ABC):
         return told(self.population) == told(self.n)
 
     def _measures(self) -> dict[str, Measure]:
-        up, words = self.population / self.n, "people in the population"
+        up = self.population / self.n
         found = {
-            "population": count_of(self.population, words)  # as the people in the table are told
-            if self._is_nearly_all
-            else given(self.population, words, unit="people"),
+            "population": self._population_measure(),
             "people": count_of(self.n, "people in the table"),
             "classes": Measure(self.classes, unit="rows", words="distinct rows"),
             "uniques": count_of(self.uniques, "unique in the table"),
@@ -242,6 +241,11 @@ class Uniqueness(Result, ABC):
         if match is not None:
             found["mean_inverse"] = match
         return found
+
+    def _population_measure(self) -> Measure:
+        if self._is_nearly_all:  # as the people in the table are told
+            return count_of(self.population, POPULATION)
+        return given(self.population, POPULATION, unit="people")
 
     def _share_unique(self) -> Measure:
         value, stay = (

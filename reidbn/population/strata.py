@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
 from reidbn.population.pitman import check_level
-from reidbn.population.result import Uniqueness, ends_of
+from reidbn.population.result import POPULATION, Uniqueness, ends_of
+from reidbn.release.counts import WIDTH, told
+from reidbn.result import Measure, ends_of_count
 from reidbn.theory.class_law import ClassSizePosterior
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -112,6 +114,33 @@ class StratifiedFit(Uniqueness):
 
     def _of_weights(self) -> tuple[str, ...]:
         return ()  # the parts say it
+
+    # -- a stratum of nearly all its people is told as the ten in which these lie ------------------
+
+    @property
+    def _nearly_all(self) -> list[Uniqueness]:
+        return [part for part in self.parts.values() if part._is_nearly_all]
+
+    @property
+    def _least(self) -> int:
+        return self.population - sum(p.population - told(p.n).low for p in self._nearly_all)
+
+    @property
+    def _most(self) -> int:
+        return self._least + WIDTH * len(self._nearly_all)
+
+    def _population_measure(self) -> Measure:
+        if not self._nearly_all:
+            return super()._population_measure()
+        return ends_of_count(self.population, POPULATION, (self._least, self._most))
+
+    def _population_told(self, telling: Any, said: float) -> float | None:
+        if telling.custodian or not self._nearly_all:
+            return super()._population_told(telling, said)
+        return self._least or None
+
+    def _tells_population(self, telling: Any) -> bool:
+        return bool(telling.custodian or not self._nearly_all)
 
     def _remarks(self) -> list[str]:
         said: dict[str, list[str]] = {}

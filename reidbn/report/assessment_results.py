@@ -101,7 +101,7 @@ def _drawn(result: Assessment, population: float, telling: Telling) -> str:
     if told is None or (told == known and not telling.custodian):
         return "The table is the population from which it was drawn, or nearly all of it."
     left = ", with those left out" if telling.custodian and people.before is not None else ""
-    about = "" if told == population else "about "
+    about = "" if telling.tells_exactly(population, len(people), of=of) else "about "
     return (
         f"Drawn{left} from a population of {about}{told:,.0f}: a sampling fraction of "
         f"{per_cent(known / told)}."

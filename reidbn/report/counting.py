@@ -195,12 +195,20 @@ class Counting:
         >>> Counting().number_above(31, 23), Counting().number_above(1030, 103, of=103)
         (31, 1000.0)
         """
-        if self.custodian:
+        if self.tells_exactly(number, count, of=of):
             return number
         if of is not None:
             scaled = number / of * max(down(count), BASE)
             number = three_digits(scaled) if scaled >= STEP else round(scaled)
         return number if number > told(count).high else down(count) or None
+
+    def tells_exactly(self, number: float, count: int, *, of: int | None = None) -> bool:
+        """Whether such a number is told as it was said; it may be what it is told as all the same.
+
+        >>> [Counting().tells_exactly(number, 20) for number in (20, 23, 30)]
+        [False, False, True]
+        """
+        return self.custodian or (of is None and number > told(count).high)
 
     def bands(self, counts: Sequence[int]) -> list[int | list[int] | None]:
         """Counts of the bands of a whole, the riskiest first; None is a suppressed one.

@@ -433,8 +433,7 @@ def made_from(result: Result, telling: Telling) -> dict[str, Any]:
     """
     found, table = result._as_told(telling).made_from, result.table
     if found.get("population") is not None and table is not None:
-        of = result._population_of
-        found["population"] = telling.number_above(found["population"], len(table), of=of)
+        found["population"] = result._population_told(telling, found["population"])
     if not telling.custodian:
         found = {name: value for name, value in found.items() if name not in OF_PERSONS}
         told = {"people", "suppressed", "cells_emptied", "individuals"} & {*found}

@@ -145,8 +145,7 @@ def _title(fit: Uniqueness, what: str) -> str:
 def sections(result: Uniqueness, telling: Telling) -> list[Section]:
     """The told numbers as bars; the custodian's copy has the curve by sampling fraction, too."""
     found = result.measures
-    share, said = found["p_unique"], telling.number_above(result.population, result.n)
-    everybody = UNDER if said is None else f"{said:,}"
+    share, everybody = found["p_unique"], ends_in_words(found["population"], telling)
     people, unique = (ends_in_words(found[name], telling) for name in ("people", "uniques"))
     chance, between = telling.measure_in_words(share), telling.interval_in_words(share)
     if chance == NOT_TOLD:

@@ -301,6 +301,8 @@ class Telling(Counting):
             return ten.low, ten.high
         if m.told in ("ratio", "scaled"):
             return self._in_steps(m.value, m)
+        if m.told == "ends" and m.each is not None:
+            return int(m.each[0]), int(m.each[1])
         return None if m.each is None else self._bounds_of_each(m, m.each)
 
     def _bounds_of_each(self, m: Measure, each: Array) -> tuple[float, float] | None:
