@@ -3,12 +3,15 @@
 import ast
 import errno
 import os
+import resource
 import signal
 import stat
 import subprocess
 import sys
 import textwrap
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -46,6 +49,99 @@ def test_a_disk_that_fails_leaves_the_old_file(tmp_path, monkeypatch, call, numb
     assert os.strerror(number) in str(found.value)
     assert place.read_text() == "old\n"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.fixture(scope="module")
+def writers(tmp_path_factory):
+    """Of every kind of file: what writes it to a path."""
+    folder = tmp_path_factory.mktemp("source")
+    table = pd.DataFrame({"a": [1, 2] * 60, "b": [1, 2, 3] * 40, "d": ["x"] * 120})
+    table.to_csv(folder / "t.csv", index=False)
+    people = rb.read_table(str(folder / "t.csv"), quasi_identifiers=["a", "b"])
+    risks = rb.assess("marketer", people, known=["a", "b"])
+    leak, other = (rb.leak.assess(people, leaked=n) for n in (50, 60))
+    plan, model = rb.recommend(people, target="k=2"), rb.load("breakfast")
+    picture = rb.draw(model)
+    report = folder / "r.md"
+
+    def ledger(path):
+        if not path.exists():
+            leak.report(report, ledger=path)
+            return
+        other.report(report, ledger=path)
+
+    return {
+        "r.html": leak.report, "r.md": leak.report, "r.json": leak.report, "l.json": ledger,
+        "f.svg": leak.plot, "f.png": leak.plot, "f.pdf": leak.plot, "x.json": risks.to_explained,
+        "p.parquet": risks.to_parquet, "people.html": lambda p: risks.page(p, custodian=True),
+        "plan.html": plan.report, "safer.csv": plan.write, "safer.parquet": plan.write,
+        "page.html": model.page, "m.yaml": lambda p: rb.attack.save(model, p),
+        "m.bif": lambda p: rb.export(model, p), "a.svg": picture.save, "a.png": picture.save,
+    }  # fmt: skip
+
+
+KINDS = ["r.html", "l.json", "f.png", "f.pdf", "x.json", "p.parquet", "safer.csv", "a.svg",
+         *(pytest.param(name, marks=pytest.mark.wide) for name in (
+             "r.md", "r.json", "f.svg", "people.html", "plan.html", "safer.parquet", "page.html",
+             "m.yaml", "m.bif", "a.png"))]  # fmt: skip
+
+
+@contextmanager
+def small_disk():
+    """No file of more than 64 bytes can be written."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.filterwarnings("ignore::reidbn.errors.ReidbnWarning")
+@pytest.mark.parametrize("name", KINDS)
+def test_a_full_disk_leaves_the_old_file_of_every_kind_and_says_so(name, writers, tmp_path):
+    place = tmp_path / name
+    writers[name](place)
+    old = place.read_bytes()
+    with small_disk(), pytest.raises(rb.errors.UsageError, match=r"too large.*untouched") as found:
+        writers[name](place)
+    assert str(found.value).startswith(f"{name}: ")
+    assert place.read_bytes() == old
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    if name == "l.json":
+        return
+    place.unlink()
+    place.symlink_to("/dev/full")
+    with pytest.raises(rb.errors.UsageError, match="No space left on device"):
+        writers[name](place)
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    assert not [*Path("/dev").glob("full?*")]  # nothing of people beside a device
+
+
+def test_a_full_disk_leaves_no_half_of_counted_cells_nor_of_a_checkpoint(tmp_path):
+    table = tmp_path / "t.csv"
+    pd.DataFrame({"a": [1, 2] * 60, "b": [1, 2, 3] * 40}).to_csv(table, index=False)
+    people = rb.read_table(str(table), quasi_identifiers=["a", "b"])
+    with small_disk(), pytest.raises(rb.errors.UsageError, match=r"disk refused.*too large"):
+        rb.microdata.collapse(str(table), ["a", "b"], tmp_path / "cells.parquet")
+    with small_disk(), pytest.raises(rb.errors.UsageError, match="cannot be written: File too lar"):
+        rb.assess("adversary-routes", people, known=["a", "b"], population=900,
+                  checkpoint=tmp_path / "c")  # fmt: skip
+    left = [p for p in tmp_path.rglob("*") if p.is_file() and p != table]
+    assert not left
+
+
+def test_risks_go_through_a_pipe_and_nothing_of_them_is_left_beside_it(writers, tmp_path):
+    pipe, found = tmp_path / "p.parquet", []
+    os.mkfifo(pipe)
+    reader = Thread(target=lambda: found.append(pipe.read_bytes()))
+    reader.start()
+    writers["p.parquet"](pipe)
+    reader.join(60)
+    assert [p.name for p in tmp_path.iterdir()] == ["p.parquet"]
+    whole_file = tmp_path / "q.parquet"
+    whole_file.write_bytes(found[0])
+    assert len(pd.read_parquet(whole_file)) == 120
 
 
 def test_a_writer_that_is_killed_leaves_the_old_file_and_the_next_one_tidies_up(tmp_path):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reidbn.attacks.routes.arguments import place_of
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.sources import quoted
-from reidbn.release.writing import PARQUET, ends_in, whole
+from reidbn.release.writing import PARQUET, ends_in, is_stream, said_by_disk, whole
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -29,16 +29,28 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
     place = _place(path)
     with whole(place, of_people=True) as made:
         try:
-            with duckdb.connect(made.with_suffix(".duckdb"), config=_EVERY_CELL) as con:
+            with duckdb.connect(_beside(made), config=_settings(made)) as con:
                 for i, frame in enumerate(frames):
                     con.register("part", frame)
                     into = "create table risks as" if i == 0 else "insert into risks"
                     con.execute(f"{into} select * from part")  # noqa: S608 - two fixed words
                     con.unregister("part")
                 con.table("risks").write_parquet(str(made))
-        except (duckdb.Error, OSError) as problem:
+        except (duckdb.IOException, OSError) as problem:
+            raise said_by_disk(problem) from None
+        except duckdb.Error as problem:
             raise UsageError(f"cannot write {place.name}: {type(problem).__name__}") from None
     return place
+
+
+def _beside(made: Path) -> str:
+    """Where parts are put together: in the private folder of the file; for a pipe in memory."""
+    return ":memory:" if is_stream(made) else str(made.with_suffix(".duckdb"))
+
+
+def _settings(made: Path) -> dict[str, Any]:
+    """Nothing of people is spilled but to the private folder of the file."""
+    return _EVERY_CELL | {"temp_directory": "" if is_stream(made) else str(made.parent)}
 
 
 def write_joined(
@@ -51,6 +63,8 @@ def write_joined(
     import duckdb
 
     place = _place(path)
+    if is_stream(place):
+        raise UsageError(f"{place.name} is no file: what is written is read again; name a file")
     files = [str(one) for one in ([source] if isinstance(source, str | PathLike) else source)]
     if place.resolve() in {Path(found).resolve() for one in files for found in glob(one)}:
         raise UsageError(
@@ -62,7 +76,7 @@ def write_joined(
     keys = ", ".join(map(quoted, on))
     with whole(place, of_people=True) as made:
         try:
-            with duckdb.connect(config=_EVERY_CELL | {"temp_directory": str(made.parent)}) as con:
+            with duckdb.connect(config=_settings(made)) as con:
                 # One thread, and the cells looked up row by row: the rows keep their order.
                 con.execute("set threads = 1")
                 con.execute("set disabled_optimizers = 'join_order, build_side_probe_side'")

@@ -20,7 +20,7 @@ from reidbn.microdata.coding import Raw, whole_numbers
 from reidbn.microdata.csvfile import check_lines, head_of, is_csv, refuse_bomb
 from reidbn.microdata.header import instead_of
 from reidbn.microdata.sources import quoted, source_of, top_names
-from reidbn.release.writing import held_folder, private_folder, whole
+from reidbn.release.writing import held_folder, private_folder, said_by_disk, whole
 
 _COUNT = "reidbn_count"
 SAME_BUT_CAPITALS = (
@@ -246,6 +246,12 @@ def _failures() -> Iterator[None]:
             "room, or write the cells to a file with collapse(source, columns, into)"
         ) from None
     except duckdb.Error as problem:
+        why = said_by_disk(problem).strerror if isinstance(problem, duckdb.IOException) else None
+        if why is not None:
+            raise UsageError(
+                f"the disk refused what DuckDB writes: {why}; write to a disk with room, and name "
+                "a temp_directory on one"
+            ) from None
         kind = type(problem).__name__.removesuffix("Exception")
         raise DataError(
             f"DuckDB stopped reading ({kind}); in CSV files every line must have as many cells "

@@ -8,6 +8,7 @@ locked and left alone.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -170,6 +171,18 @@ def _said(place: Path) -> Iterator[None]:
         kept = "; the file that was there is untouched" if place.is_file() else ""
         why = problem.strerror or type(problem).__name__
         raise UsageError(f"{place.name}: cannot be written: {why}{kept}") from None
+
+
+def said_by_disk(problem: Exception) -> OSError:
+    """What the disk told a library that writes by itself, where its words hold it.
+
+    >>> said_by_disk(RuntimeError('Could not write "a": File too large')).strerror
+    'File too large'
+    """
+    if isinstance(problem, OSError):
+        return problem
+    numbers = [n for n in errno.errorcode if os.strerror(n) in str(problem)]
+    return OSError(numbers[0], os.strerror(numbers[0])) if numbers else OSError()
 
 
 def _start(place: Path) -> str:

@@ -208,8 +208,11 @@ def save(figure: Figure, path: str | Path | None, *, of_people: bool = False) ->
     kind = place.suffix.lower()
     if kind not in KINDS:
         raise UsageError(f"{place.name}: name a file such as .svg, .png or .pdf")
-    with rc_context(STYLE), whole(place, of_people=of_people) as made:
-        figure.savefig(made, dpi=150, format=kind[1:], metadata=_UNDATED.get(kind[1:]))
+    out = io.BytesIO()  # a PDF that the disk refuses to take ends in an error of its writer's own
+    with rc_context(STYLE):
+        figure.savefig(out, dpi=150, format=kind[1:], metadata=_UNDATED.get(kind[1:]))
+    with whole(place, of_people=of_people) as made:
+        made.write_bytes(out.getvalue())
     return figure
 
 
