@@ -3,7 +3,8 @@
 Only the distinct values of a column are ever looked at, never its cells.  The rules are the
 same for every source: texts are stripped, a blank text, a null and a NaN are missing, a number
 that is whole is an integer; in files without types (CSV) a column whose every value is written
-as a plain number is numbers, so "01234" stays a text.
+as a plain number is numbers, so "01234" stays a text, and the apostrophe that keeps a spreadsheet
+from running "-10--1" is read over.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from reidbn.errors import DataError
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.columns import object_array
+from reidbn.release.writing import without_apostrophes
 from reidbn.written import InTheHouse
 
 _PLAIN = re.compile(r"[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?|[-+]?\d(?:\.\d+)?e[-+]\d{2,3}")
@@ -137,13 +139,15 @@ def tidy(
     if not missing_values and set(map(type, raw.values)) in ({int}, {float}):
         return _tidy_numbers(raw, used[:-1])
     blanks = missing_values or Blanks()
+    places = np.flatnonzero(used[:-1]).tolist()
+    given = [_clean(name, raw.values[place]) for place in places]
+    plain = without_apostrophes(given) if raw.written else given
     kept: list[int] = []
     values: list[Any] = []
-    for place in np.flatnonzero(used[:-1]).tolist():
-        value = _clean(name, raw.values[place])
-        if value is not None and value != "" and value not in blanks:
+    for place, *ways in zip(places, given, plain, strict=True):
+        if not any(value is None or value == "" or value in blanks for value in ways):
             kept.append(place)
-            values.append(value)
+            values.append(ways[-1])
     if values and all(isinstance(raw.values[place], decimal.Decimal) for place in kept):
         values = _alike([raw.values[place] for place in kept], values)
     values = _one_kind(name, values, written=raw.written, as_text=as_text)

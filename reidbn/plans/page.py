@@ -20,6 +20,7 @@ from reidbn.errors import a_dozen
 from reidbn.microdata.generalise import bits
 from reidbn.plans.left_out import beside, in_words, rows_of
 from reidbn.plans.losses import SEPARABLE
+from reidbn.plans.released import apostrophes, apostrophes_in_words
 from reidbn.plans.together import SECOND
 from reidbn.release.counts import BASE, down
 from reidbn.release.seal import sealed
@@ -91,6 +92,7 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
     low, high = _loss_told(plan) or (None, None)
     return {
         **{name: found[name] for name in ("targets", "levels", "columns_dropped")},
+        "csv_apostrophes": {"names": found["csv_apostrophes"]["names"]},
         "who_may_be_above": {str(t): w for t in plan.targets if (w := t.who_may_be_above)},
         "suppressed": telling.count(plan.best.suppressed),
         "cells_emptied": telling.count(plan.best.emptied),
@@ -181,7 +183,9 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
         sections += [_kept(plan), _finer(plan), *([_others(plan)] if plan.has_front else [])]
     text = [sure, plan.least_by, *([] if custodian else [ONE_TABLE]), f"{SECOND}."]
     text += [] if custodian else [NOT_HELD]
-    sections.append(Section("What proves it", text=text, bullets=_allowed(plan)))
+    sections.append(
+        Section("What proves it", text=text, bullets=_allowed(plan, custodian=custodian))
+    )
     sections.append(aside(_not_looked_at(plan, telling)))
     limits = " and ".join(map(str, plan.targets))
     title = f"The least change that keeps {limits}"
@@ -337,7 +341,7 @@ def _levels(plan: ReleasePlan, row: Any) -> str:
     return ", ".join(f"{name} {row[name]}" for name in plan.best.levels)
 
 
-def _allowed(plan: ReleasePlan) -> list[str]:
+def _allowed(plan: ReleasePlan, *, custodian: bool) -> list[str]:
     kept = [n for n in plan.best.levels if plan.highest[n] and not plan.best.levels[n]]
     found = [f"as they were: {', '.join(kept)}"] if kept else []
     if plan.untouched:
@@ -345,7 +349,9 @@ def _allowed(plan: ReleasePlan) -> list[str]:
         found.append(
             f"taken as known to nobody, and written as they are unless they name a person: {names}"
         )
-    return found
+    quoted = apostrophes(plan.apply(), plan.untouched)
+    said = apostrophes_in_words(quoted["texts_in"] if custodian else [], quoted["names"])
+    return [*found, *([f"in a CSV file an apostrophe stands {said}"] if said else [])]
 
 
 def front_figure(plan: ReleasePlan) -> Figure:

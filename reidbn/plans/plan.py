@@ -20,7 +20,7 @@ from reidbn.microdata.generalise import empty_cells, generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.losses import ByFunction
 from reidbn.plans.nodes import TIE, Looked, Release
-from reidbn.plans.released import source_frame, write_frame, written_frame
+from reidbn.plans.released import apostrophes, source_frame, write_frame, written_frame
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import MEAN_GUESS, Array, Target
 from reidbn.plans.together import let_out
@@ -533,11 +533,7 @@ class ReleasePlan:
         ]
         if more := len(self.targets) - len(parts):
             parts.append(counted(more, "other limit"))
-        drawn = (
-            f"Of {len(self.people):,} people drawn from {self.drawn_of:,}: "
-            if self.is_sample
-            else ""
-        )
+        drawn = f"Of {len(self.people):,} people drawn from {self.drawn_of:,}: " * self.is_sample
         proof = "no other way that was allowed is better: proved"
         if not self.certificate.is_proved:
             proof = "whether another way is better is not settled (.certificate)"
@@ -568,6 +564,7 @@ class ReleasePlan:
             "targets": [str(t) for t in self.targets],
             "levels": dict(best.levels),
             "columns_dropped": list(best.dropped),
+            "csv_apostrophes": apostrophes(self.apply(), self.untouched),
             "suppressed": best.suppressed,
             "left_out": self.left_out.to_dict(orient="records"),
             "cells_emptied": best.emptied,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -23,7 +23,7 @@ from reidbn.microdata.direct import looks_direct
 from reidbn.microdata.header import NO_HEADER, has_no_header
 from reidbn.microdata.sources import quoted, source_of
 from reidbn.microdata.table import People
-from reidbn.release.writing import safe_cells, unsafe_columns, write_csv
+from reidbn.release.writing import runs, safe_cells, unsafe_columns, unsafe_names, write_csv
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -94,15 +94,43 @@ def written_frame(
             f"that out of the columns",
         )  # fmt: skip
     if kind == ".csv":
-        if texts := unsafe_columns(released):
+        texts, names = unsafe_columns(released), unsafe_names(released.columns)
+        if texts or names:
             aside(
-                ("quoted", *texts), 1.0,
-                f"an apostrophe was put before texts that a spreadsheet would run as formulas, in "
-                f"{', '.join(texts)}: they start with =, +, - or @; a .parquet file has them as "
-                f"they are",
+                ("quoted", *texts, *names), 1.0,
+                f"an apostrophe was put {apostrophes_in_words(texts, names)}; rb.read_table reads "
+                f"texts without it, and a .parquet file has all as they are",
             )  # fmt: skip
         return in_no_order(safe_cells(released))
     return in_no_order(released, of_nothing=True)
+
+
+def apostrophes(released: People, others: Sequence[str]) -> dict[str, Any]:
+    """What has an apostrophe in a CSV file: columns that are released with texts that a spreadsheet
+    would run, and names of columns, each with how it is written.  Of `others` nobody looks at texts
+    before the file is written.
+    """
+    written = released.as_written()
+    texts = [
+        n
+        for n, codes in zip(written.columns, written.table.T, strict=True)
+        if n in written.quasi_identifiers and runs(written.labels(n)[np.unique(codes)])
+    ]
+    return {"texts_in": texts, "names": unsafe_names([*written.quasi_identifiers, *others])}
+
+
+def apostrophes_in_words(texts: Sequence[str], names: Mapping[str, str]) -> str:
+    """Before what an apostrophe stands in a CSV file."""
+    said = []
+    if texts:
+        said.append(
+            f"before texts that a spreadsheet would run as formulas, in {', '.join(texts)}: "
+            f"they start with =, +, -, @, a tab or a return"
+        )
+    if names:
+        now = ", ".join(f"{name} is written {to}" for name, to in names.items())
+        said.append(f"before names of columns that it would run: {now}")
+    return ", and ".join(said)
 
 
 def _one_file(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> bool:

@@ -15,7 +15,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ _TRIES = 9
 """So often a folder is made that another process takes away before it is locked."""
 _YOUNG = 3600.0
 """Seconds in which a lock counts as held where no system says so."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SIGNS, _BLANKS = ("=", "+", "-", "@"), ("\t", "\r")
 """What a spreadsheet takes for the start of a formula."""
 
 
@@ -114,16 +114,16 @@ def write_csv(
 
 
 def safe_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with an apostrophe before each text that starts as a formula does.
+    """The table with an apostrophe before each text, and name, that starts as a formula does.
 
     Whole numbers of which some are missing stay whole numbers.
     """
     import pandas as pd
 
-    table = table.rename(columns=_safe)
+    table = table.set_axis(_safe(table.columns), axis=1)
     for i, kind in enumerate(table.dtypes):
         if not hasattr(kind, "kind") or kind.kind not in "biufcmM":
-            cells = pd.Series(map(_safe, table.iloc[:, i]), index=table.index, dtype=object)
+            cells = pd.Series(_safe(table.iloc[:, i]), index=table.index, dtype=object)
             whole = pd.api.types.infer_dtype(cells) == "integer"
             table.isetitem(i, (cells if whole else cells.infer_objects()).array)
     return table
@@ -131,21 +131,73 @@ def safe_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 def unsafe_columns(table: pd.DataFrame) -> list[str]:
     """The columns of which `safe_cells` changes a text."""
-    return [
-        str(name)
-        for i, name in enumerate(table.columns)
-        if any(_safe(v) is not v for v in table.iloc[:, i].array if isinstance(v, str))
-    ]
+    return [str(name) for i, name in enumerate(table.columns) if runs(table.iloc[:, i])]
 
 
-def _safe(value: Any) -> Any:
-    if not isinstance(value, str) or not value.startswith(_FORMULA) or value in ("+", "-"):
-        return value
+def runs(values: Iterable[Any]) -> bool:
+    """Whether a spreadsheet would run one of these as a formula."""
+    return any(map(_is_bare, values))
+
+
+def unsafe_names(names: Iterable[Any]) -> dict[str, str]:
+    """Of columns those whose name `safe_cells` changes, and how it is written then."""
+    names = [*names]
+    return {str(n): str(to) for n, to in zip(names, _safe(names), strict=True) if n != to}
+
+
+def without_apostrophes(texts: Sequence[Any]) -> list[Any]:
+    """The different texts of a column as they were before `safe_cells` wrote them.
+
+    Of one that it cannot have written, and where two would be one text then, as they are.
+
+    >>> without_apostrophes(["'-10--1", "0-9"]), without_apostrophes(["'-1-2", "-3-4"])
+    (['-10--1', '0-9'], ["'-1-2", '-3-4'])
+    """
+    given = [text.strip() if isinstance(text, str) else text for text in texts]
+    if not any(isinstance(text, str) and text.startswith("'") for text in given):
+        return given
+    if runs(given):
+        return given
+    found = [text[1:].strip() if _is_formula(text) else text for text in given]
+    return found if len(set(found)) == len(set(given)) else given
+
+
+def _safe(values: Iterable[Any]) -> list[Any]:
+    """An apostrophe before each text that a spreadsheet would run.
+
+    Then one more before a text of these that has one: of two that differ, each stays itself.
+    """
+    values = [*values]
+    if not runs(values):
+        return values
+    return [f"'{_at_start(text)}" if _is_formula(text) else text for text in values]
+
+
+def _at_start(text: str) -> str:
+    """Without the blanks before a sign that starts a formula."""
+    bare = text.lstrip()
+    return bare if bare.lstrip("'").startswith(_SIGNS) else text
+
+
+def _is_bare(value: Any) -> bool:
+    """Whether a spreadsheet would run it, as no apostrophe is before it."""
+    return _is_formula(value) and not value.lstrip(" ").startswith("'")
+
+
+def _is_formula(value: Any) -> bool:
+    """Whether it is a text that a spreadsheet would run but for the apostrophes before it."""
+    if not isinstance(value, str):
+        return False
+    bare, own = value.strip().lstrip("'"), value.lstrip("'")
+    if not own.strip() or bare in ("+", "-"):
+        return False
+    if not bare.startswith(_SIGNS) and not own.startswith(_BLANKS):
+        return False
     try:
-        float(value)
+        float(bare)
     except ValueError:
-        return f"'{value}"
-    return value  # -5 is a number, whoever wrote it as a text
+        return True
+    return False  # -5 is a number, whoever wrote it as a text
 
 
 def _place(path: str | os.PathLike[str]) -> Path:
