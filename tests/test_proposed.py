@@ -1,5 +1,6 @@
 """Hierarchies that are proposed: what is seen in the values, and nothing that a ladder refuses."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -114,6 +115,7 @@ def test_recommend_takes_proposals_and_says_them(shell):
     assert f"left out: {plan.best.suppressed:,} of 600" in said
 
 
+@pytest.mark.filterwarnings("ignore:.* is one value alone")
 @pytest.mark.parametrize("seed", range(12))
 def test_a_hierarchy_written_for_arx_and_read_again_makes_the_same_groups(seed, tmp_path):
     rng = np.random.default_rng(seed)
@@ -173,25 +175,92 @@ def test_the_blocks_of_icd10_nest_and_each_lies_in_its_chapter():
                 low <= first and last <= high)  # fmt: skip
 
 
+WHO_2019 = """
+I A00-B99, II C00-D48, III D50-D89, IV E00-E90, V F00-F99, VI G00-G99, VII H00-H59, VIII H60-H95,
+IX I00-I99, X J00-J99, XI K00-K93, XII L00-L99, XIII M00-M99, XIV N00-N99, XV O00-O99, XVI P00-P96,
+XVII Q00-Q99, XVIII R00-R99, XIX S00-T98, XX V01-Y98, XXI Z00-Z99, XXII U00-U85
+"""
+BORDERS = [tuple(chapter.split()[1].split("-")) for chapter in WHO_2019.split(",")]
+
+
+def test_every_category_goes_to_its_chapter_of_2019():
+    """Also what clinical modifications add; between two chapters, to none."""
+    from reidbn.microdata import icd10_chapters
+
+    assert sorted(icd10_chapters()) == sorted(BORDERS)
+    own = {"D49": "C00-D48", "K94": "K00-K93", "K95": "K00-K93", "O9A": "O00-O99",
+           "V00": "V01-Y98", "Y99": "V01-Y98", "U86": "U00-U85", "U99": "U00-U85"}  # fmt: skip
+    codes = [f"{a}{n:02}" for a in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" for n in range(100)] + ["O9A"]
+    people = rb.read_table({"dx": codes * 2}, quasi_identifiers=["dx"])
+    ladder = rb.microdata.by_icd10(people, "dx")
+    for code in codes:
+        within = [f"{low}-{high}" for low, high in BORDERS if low <= code <= high]
+        if code in own or code[0] == "U":
+            within = [own.get(code, "U00-U85")]
+        assert ladder.up(code, 3) == (within[0] if within else f"{code[0]} (no chapter)")
+
+
 @pytest.mark.parametrize(
     ("code", "steps"),
     [
-        ("C18.0", ["C18", "C15-C26", "C00-D49"]),
-        ("C97", ["C97", "C97-C97", "C00-D49"]),
+        ("D48.9", ["D48", "D37-D48", "C00-D48"]),
+        ("D49.0", ["D49", "C00-D48 (no block)", "C00-D48"]),
+        ("K94", ["K94", "K00-K93 (no block)", "K00-K93"]),
+        ("C18.0", ["C18", "C15-C26", "C00-D48"]),
+        ("C97", ["C97", "C97-C97", "C00-D48"]),
         ("E119", ["E11", "E10-E14", "E00-E90"]),
-        ("W10.1", ["W10", "W00-W19", "V00-Y99"]),
+        ("W10.1", ["W10", "W00-W19", "V01-Y98"]),
         ("T25.2", ["T25", "T20-T25", "S00-T98"]),
-        ("U07.1", ["U07", "U00-U49", "U00-U99"]),
+        ("U07.1", ["U07", "U00-U49", "U00-U85"]),
         ("e11.9", ["E11", "E10-E14", "E00-E90"]),
-        ("c50", ["C50", "C50-C50", "C00-D49"]),
+        ("c50", ["C50", "C50-C50", "C00-D48"]),
         ("E11.-", ["E11", "E10-E14", "E00-E90"]),
-        ("O9A.1", ["O9A", "O00-O9B (no block)", "O00-O9B"]),  # of a clinical modification
+        ("O9A.1", ["O9A", "O00-O99 (no block)", "O00-O99"]),  # of a clinical modification
     ],
 )
 def test_diagnoses_go_up_by_the_narrowest_block_and_the_chapter(code, steps):
     people = rb.read_table({"dx": [code, "A00", "Z99"]}, quasi_identifiers=["dx"])
     ladder = rb.microdata.by_icd10(people, "dx")
     assert [ladder.up(code, level) for level in (1, 2, 3)] == steps
+
+
+def test_a_single_rare_value_has_no_group_of_its_own():
+    """Nor one with values that nobody has: whoever was left out keeps nobody company."""
+    words = ["a"] * 50 + ["b"] * 50 + ["c"] * 15 + ["x", "y"]
+    people = rb.read_table({"w": words}, quasi_identifiers=["w"])
+    alone = people.take([i for i, w in enumerate(words) if w != "y"])
+    assert "y" in alone.labels("w")
+    with pytest.raises(rb.errors.DataError, match="has no two values of fewer than 10 people"):
+        rb.microdata.rare_together(alone, "w", 10)
+    assert "w" not in rb.microdata.propose_hierarchies(alone.take(np.arange(100)))
+    with pytest.warns(rb.errors.ReidbnWarning, match="fewer than 5 people is one value alone"):
+        ladder = rb.microdata.rare_together(alone, "w", [5, 20])
+    assert ladder.levels == 2
+    assert [ladder.up(v, 1) for v in "abcx"] == ["a", "b", "other", "other"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_whoever_is_joined_as_rare_is_joined_with_somebody(seed):
+    rng = np.random.default_rng([66, seed])
+    counts = rng.choice([0, 1, 2, 3, 9, 30, 80], int(rng.integers(2, 9)))
+    words = np.repeat([f"v{i}" for i in range(len(counts))], np.maximum(counts, 1))
+    people = rb.read_table({"w": words.tolist()}, quasi_identifiers=["w"], allow_direct=True)
+    people = people.take(np.flatnonzero(np.isin(words, [f"v{i}" for i in np.flatnonzero(counts)])))
+    here = {f"v{i}": int(c) for i, c in enumerate(counts) if c}
+    limits = sorted({int(x) for x in rng.integers(2, 60, 3)})
+    asked = [x for x in limits if sum(c < x for c in here.values()) > 1]
+    if not asked:
+        with pytest.raises(rb.errors.DataError, match="no two values"):
+            rb.microdata.rare_together(people, "w", limits)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rb.errors.ReidbnWarning)
+        ladder = rb.microdata.rare_together(people, "w", limits)
+    for level in range(1, ladder.levels):
+        groups = {}
+        for value in here:
+            groups.setdefault(ladder.up(value, level), []).append(value)
+        assert all(len(own) > 1 for name, own in groups.items() if name != own[0])
 
 
 def test_a_category_beside_its_own_codes_is_a_group_of_all_of_them():

@@ -1,6 +1,7 @@
 """Hierarchies of published lists: diagnoses by block and chapter, countries by region.
 
-The ranges of ICD-10 are the World Health Organization's, version of 2019 [WHO10]; regions and
+The ranges of ICD-10 are the World Health Organization's, version of 2019 [WHO10], and not those of
+the clinical modification of the United States (neoplasms are C00-D48, not C00-D49); regions and
 sub-regions are the United Nations' M49 [M49], by ISO 3166 codes and English names.
 """
 
@@ -21,13 +22,18 @@ from reidbn.written import counted
 ICD = re.compile(
     r"([A-TV-Z]\d[0-9A-B])(?:\.?[0-9A-Z]{1,4}|\.-)?|(U\d\d)(?:\.?\d|\.-)?", re.IGNORECASE
 )
-# Chapters I to XXII, ends included; the clinical modification ends some a little later.
+# Chapters I to XXII, ends included.
 CHAPTERS = (
-    ("A00", "B99"), ("C00", "D49"), ("D50", "D89"), ("E00", "E90"), ("F00", "F99"), ("G00", "G99"),
-    ("H00", "H59"), ("H60", "H95"), ("I00", "I99"), ("J00", "J99"), ("K00", "K95"), ("L00", "L99"),
-    ("M00", "M99"), ("N00", "N99"), ("O00", "O9B"), ("P00", "P96"), ("Q00", "Q99"), ("R00", "R99"),
-    ("S00", "T98"), ("U00", "U99"), ("V00", "Y99"), ("Z00", "Z99"),
+    ("A00", "B99"), ("C00", "D48"), ("D50", "D89"), ("E00", "E90"), ("F00", "F99"), ("G00", "G99"),
+    ("H00", "H59"), ("H60", "H95"), ("I00", "I99"), ("J00", "J99"), ("K00", "K93"), ("L00", "L99"),
+    ("M00", "M99"), ("N00", "N99"), ("O00", "O99"), ("P00", "P96"), ("Q00", "Q99"), ("R00", "R99"),
+    ("S00", "T98"), ("V01", "Y98"), ("Z00", "Z99"), ("U00", "U85"),
 )  # fmt: skip
+# What national modifications add to a chapter beyond the World Health Organization's ends.
+ADDED = {
+    ("D49", "D49"): "C00-D48", ("K94", "K95"): "K00-K93", ("O9A", "O9A"): "O00-O99",
+    ("V00", "V00"): "V01-Y98", ("Y99", "Y99"): "V01-Y98", ("U86", "U99"): "U00-U85",
+}  # fmt: skip
 BLOCKS = """
 A00-A09 A15-A19 A20-A28 A30-A49 A50-A64 A65-A69 A70-A74 A75-A79 A80-A89 A92-A99 B00-B09 B15-B19
 B20-B24 B25-B34 B35-B49 B50-B64 B65-B83 B85-B89 B90-B94 B95-B98 B99-B99 C00-C14 C00-C75 C00-C97
@@ -153,8 +159,9 @@ def countries() -> dict[str, tuple[str, str]]:
 def steps_of_icd(code: str) -> tuple[str, str, str]:
     """Category, narrowest block and chapter of a code; of one in no block or chapter, that."""
     category = code[:3]
-    within = [ends for ends in CHAPTERS if ends[0] <= category <= ends[1]]
-    chapter = "-".join(within[0]) if within else f"{category[0]} (no chapter)"
+    within = [f"{first}-{last}" for first, last in CHAPTERS if first <= category <= last]
+    within += [name for (first, last), name in ADDED.items() if first <= category <= last]
+    chapter = within[0] if within else f"{category[0]} (no chapter)"
     inside = [ends for ends in icd10_blocks() if ends[0] <= category <= ends[1]]
     if not inside:
         return category, f"{chapter} (no block)", chapter
@@ -185,8 +192,10 @@ def _place(category: str) -> int:
 def by_icd10(people: People, column: str) -> Ladder:
     """A hierarchy of a column of `people` that holds ICD-10 codes: category, block, chapter.
 
-    A block is the narrowest that the World Health Organization lists (C15-C26 within C00-C97); a
-    code of a clinical modification goes where its first three characters lie.  The `column` holds
+    Blocks and chapters are those of the World Health Organization's version of 2019, and a block is
+    the narrowest that it lists (C15-C26 within C00-C97).  A code of a clinical modification goes
+    where its first three characters lie; what such a one adds to a chapter (D49, K94, O9A, V00,
+    Y99) goes to that chapter, in no block.  The `column` holds
     codes with or without a dot, in any case; where E11 is a value beside E11.9 the category of both
     is E11.-.
 

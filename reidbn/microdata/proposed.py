@@ -20,7 +20,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, pairwise
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from reidbn.aside import aside
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
@@ -147,7 +148,7 @@ def rare_together(people: People, column: str, shares: float | Sequence[float] =
     """A hierarchy that joins rare values of a column as "other", level by level.
 
     `shares` of the `people`, or numbers of them from 2 on: values of fewer than each are one, the
-    fewest first.
+    fewest first.  A single value of so few stays as it is: there is none to join it with.
 
     >>> people = People.from_codes([[0]] * 8 + [[1], [2]], ["c"], labels={"c": ["FR", "UK", "PE"]})
     >>> rare_together(people, "c", 0.2).up("PE", 1)
@@ -170,6 +171,14 @@ def rare_together(people: People, column: str, shares: float | Sequence[float] =
         raise DataError(
             f'column "{column}" has no two values of fewer than {limits[-1]:,.10g} people each'
         )
+    alone = [x for x in limits if len(_held((v for v in here if here[v] < x), here)) == 1]
+    if alone:
+        said = ", ".join(f"{x:,.10g}" for x in alone)
+        aside(
+            ("rare alone", column), 1.0,
+            f'column "{column}": of fewer than {said} people is one value alone, which has none to '
+            f"be joined with and stays as it is: that limit makes no level",
+        )  # fmt: skip
     return found
 
 
@@ -394,16 +403,22 @@ def _unused(values: Collection[str], level: int) -> str:
     return next(f"{n}{more}" for n in names if f"{n}{more}" not in values)
 
 
+def _held(values: Iterable[str], counts: Mapping[str, int]) -> list[str]:
+    """The values that somebody has: who was left out keeps nobody company."""
+    return [value for value in values if counts[value]]
+
+
 def _rare_together(counts: Mapping[str, int], limits: Sequence[float]) -> Ladder | None:
     """Values of fewer people than each limit as one; None where nothing would be joined.
 
-    A limit that is no higher than the one before it makes no level.
+    A limit that is no higher than the one before it makes no level, nor does one below which a
+    single value is: "other" would be a second name of it.
     """
     paths: dict[str, list[str]] = {value: [] for value in counts}
     joined: set[str] = set()
     for limit in np.unique(np.maximum.accumulate(limits)):
         rare = {value for value, count in counts.items() if count < limit}
-        if len(rare) > 1 and rare != joined:
+        if len(_held(rare, counts)) > 1 and rare != joined:
             name, joined = _unused(counts, 1 + len(next(iter(paths.values())))), rare
             for value, path in paths.items():
                 path.append(name if value in rare else value)

@@ -42,6 +42,8 @@ class Beside:
     """Of columns for which a hierarchy was proposed, what it makes of a value; the house's own."""
     said: str = ""
     """What proves the best one, or why there is none; the house's own."""
+    by: str = ""
+    """What the loss is measured by that they stand in the order of."""
 
 
 def best_beside(
@@ -64,14 +66,15 @@ def best_beside(
             plan = recommend(people, target=rule.targets)
         except (DataError, UsageError):
             return Beside()
-        return Beside([plan.named(one) for one in _finest(plan) if _leaves_open(plan, one)][:BEST])
+        names = [plan.named(one) for one in _finest(plan) if _leaves_open(plan, one)]
+        return Beside(names[:BEST], by=plan.loss_told)
     try:
         plan = _planned(result, rule, proposed, seconds)
     except (DataError, UsageError) as problem:
         return Beside(said=str(problem))
     found = plan.assessed(BEST, of=result if rule.on_classes else None)
     steps = {name: steps_of(people, name, ladder) for name, ladder in proposed.items()}
-    return Beside([*found], found, steps, str(plan.certificate))
+    return Beside([*found], found, steps, str(plan.certificate), plan.loss_told)
 
 
 def _finest(plan: ReleasePlan) -> list[Looked]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.attacks.secrets.asked import has_secret
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.generalise import climbed
 from reidbn.plans.nodes import Looked
@@ -45,6 +46,25 @@ def left_out(plan: ReleasePlan) -> pd.DataFrame:
     beyond = found.left_out - found.expected
     order = np.lexsort((-beyond, -beyond.groupby(found.column).transform("max")))
     return found.iloc[order].reset_index(drop=True)
+
+
+def about_secrets(plan: ReleasePlan) -> list[str]:
+    """Of limits on secrets among whom they are counted, and who has no peers."""
+    said: dict[str, None] = {}
+    gone = plan.best.suppressed
+    for t in plan.targets:
+        if t.if_missing == "left-out":
+            without = int((~has_secret(plan.people, t.measure)).sum())
+            said[
+                f"{counted(without, 'person')} of {len(plan.people):,} without a {t.measure} of "
+                f"their own: nobody's peers, and no limit is about them"
+            ] = None
+        if t.on_secret and gone:
+            said[
+                f"what people alike tell of {t.measure} is counted among those who are released: "
+                f"the {gone:,} left out are not among them, and no limit is about them"
+            ] = None
+    return [*said]
 
 
 def _rows(plan: ReleasePlan, out: Any) -> list[dict[str, Any]]:

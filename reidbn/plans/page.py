@@ -37,7 +37,16 @@ from reidbn.report.page import (
     html,
     markdown,
 )
-from reidbn.report.style import BLUE, LINE, ORANGE, WIDE, blank, said_below, titled
+from reidbn.report.style import (
+    BLUE,
+    LINE,
+    ORANGE,
+    WIDE,
+    blank,
+    measured_in,
+    said_below,
+    titled,
+)
 from reidbn.report.telling import FEWEST, Telling
 from reidbn.report.unseen import ONE_TABLE, not_looked_at
 from reidbn.written import counted, tiny
@@ -357,7 +366,8 @@ def _allowed(plan: ReleasePlan, *, custodian: bool) -> list[str]:
 def front_figure(plan: ReleasePlan) -> Figure:
     """The ways that were looked at: what each loses, and the number of each target."""
     chosen, front, drawn_of = plan.best, plan.front, plan.targets[:MOST_DRAWN]
-    drawn, every = blank(WIDE, 0.9 + 2.5 * len(drawn_of), rows=len(drawn_of))
+    drawn, every = blank(WIDE, 0.9 + 2.7 * len(drawn_of), rows=len(drawn_of))
+    scale = "; 0 as it is, 1 nothing left" if plan.is_share else ""
     for target, axes in zip(drawn_of, every, strict=True):
         for keeps, colour in ((True, BLUE), (False, ORANGE)):
             some = front[front["keeps"] == keeps]
@@ -370,10 +380,9 @@ def front_figure(plan: ReleasePlan) -> Figure:
                       ha="right" if right else "left", textcoords="offset points")  # fmt: skip
         axes.plot(*at, "o", color=BLUE, markersize=9, fillstyle="none", clip_on=False)
         axes.axhline(target.shown(target.limit), color=LINE, linewidth=0.7, linestyle=":")
-        axes.set(xlim=(0, None), ylim=(0, None))
+        axes.set(xlim=(0, None), ylim=(0, None), ylabel=target.unit)
+        measured_in(axes, f"what is lost ({plan.loss}{scale})")
         titled(axes, f"{target.axis[0].upper()}{target.axis[1:]}, against what is lost")
-    scale = "; 0 as it is, 1 nothing left" if plan.is_share else ""
-    axes.set_xlabel(f"what is lost ({plan.loss}{scale})")
     more = len(plan.targets) - len(drawn_of)
     every_one = "every target" + (", also those of the other pictures" if len(every) > 1 else "")
     every_one += f" and {counted(more, 'other')} not drawn" if more else ""

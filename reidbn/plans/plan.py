@@ -13,7 +13,6 @@ import numpy as np
 
 from reidbn.aside import aside
 from reidbn.attacks.routes.assessment import Assessment
-from reidbn.attacks.secrets.asked import has_secret
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.generalise import empty_cells, generalise, left_out
@@ -26,6 +25,7 @@ from reidbn.plans.targets import MEAN_GUESS, Array, Target
 from reidbn.plans.together import let_out
 from reidbn.plans.ways import Node
 from reidbn.release.ledger import opened
+from reidbn.report.options import Ranked
 from reidbn.report.thresholds import risk_told
 from reidbn.written import agree, counted
 
@@ -252,17 +252,12 @@ class ReleasePlan:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was said of each person, of which policies risks are told, what is worse and why."""
+        from reidbn.plans.left_out import about_secrets
+
         given = dict.fromkeys(
             f"{name} was given in the call (subject=), and is taken to hold of the release, too"
             for base in self._table.bases.values()
             for name in base.inputs.subject
-        )
-        missing = (
-            f"{counted(int((~has_secret(self.people, t.measure)).sum()), 'person')} of "
-            f"{len(self.people):,} without a {t.measure} of their own: nobody's peers, and no "
-            f"limit is about them"
-            for t in self.targets
-            if t.if_missing == "left-out"
         )
         tied = dict.fromkeys(said for both in self._risks.values() for _, said in both if said)
         named = zip(self._risks, self.measures.iterrows(), strict=True)
@@ -272,7 +267,7 @@ class ReleasePlan:
             for (name, _), (_, row) in named
             if row.highest_after > row.highest_before + TIE
         )
-        return (*given, *dict.fromkeys(missing), *tied, *worse)
+        return (*given, *about_secrets(self), *tied, *worse)
 
     def _why(self, name: str) -> str:
         """Why a risk can be higher in what is released."""
@@ -382,7 +377,8 @@ class ReleasePlan:
         return with_everybody(self)
 
     def options(self, most: int = 3) -> dict[str, Assessment]:
-        """The table as it is, and the ways that lose least after the best, to compare with it.
+        """The table as it is, and the ways that lose least after the best, in the order of the loss
+        that was asked for (`by`).
 
         For `result.report(path, options=plan.options())`, which then holds so many ways, the best
         among them, under the first attack and scenario.  Of the ways that were looked at, those
@@ -396,7 +392,7 @@ class ReleasePlan:
             raise UsageError(f"most={most}; give a whole number of ways, 1 or more")
         first = next(iter(self.results))
         found = {"the table as it was": self._table.bases[first]}
-        return found | self.assessed(most - 1, without_best=True)
+        return Ranked.of(found | self.assessed(most - 1, without_best=True), self.loss_told)
 
     @property
     def kept(self) -> list[Looked]:

@@ -153,6 +153,17 @@ class Target:
         return f"{self.axis} at most {limit}"
 
     @property
+    def unit(self) -> str:
+        """What its number counts, as a picture says it."""
+        if self.k:
+            return "people"
+        if self.on_secret:
+            return "share of people alike"
+        if self.what == "above":
+            return "share of people"
+        return "1 / people alike" if self.on_classes else "probability"
+
+    @property
     def axis(self) -> str:
         """What is limited, in words."""
         if self.k:
@@ -176,13 +187,14 @@ _K = re.compile(r"\s*k\s*(?:=|>=|≥)\s*(\d+)\s*")
 _NAMED = re.compile(rf"\s*([A-Za-z_]\w*|{ALIKE})\s*[:=]\s*(.+)")
 _BARE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:<=|≤)\s*(.+)")
 _LEFT = re.compile(r"([a-z]+)\s*([\d.]+(?:e[-+]?\d+)?%?)?")
+_AND, _SIGN = re.compile(r"[,;&]|\band\b"), re.compile(r"[=<>≤≥:]")
 _WORDS = {"max": "highest", "highest": "highest", "largest": "highest", "mean": "mean",
           "average": "mean", "q": "quantile", "above": "above"}  # fmt: skip
 EXAMPLES = '"k=5", "ema", "overall: q95 <= 0.09", "overall: mean <= 0.05"'
 
 
 def targets_of(given: Any, release: str | None = None) -> tuple[Target, ...]:
-    """All targets that were asked for, precedents as they are put to the release."""
+    """All targets that were asked for, each once, precedents as they are put to the release."""
     if release is not None and not _has_precedent(given):
         raise UsageError(
             f'release="{release}" says to which release a precedent ({", ".join(PRESETS)}) is put, '
@@ -193,7 +205,18 @@ def targets_of(given: Any, release: str | None = None) -> tuple[Target, ...]:
             f"release by a limit of your own asks for its mean and that nobody is unique: "
             f"--target 'overall: mean <= 0.09' --target k=2",
         )
-    return _all_of(given, release)
+    return _each_once(_all_of(given, release))
+
+
+def _each_once(targets: Sequence[Target]) -> tuple[Target, ...]:
+    """What is asked twice holds once; raise where two limits differ by no digit that is told."""
+    found = tuple(dict.fromkeys(targets))
+    told = [str(t) for t in found]
+    if twice := next((said for said in told if told.count(said) > 1), None):
+        raise UsageError(
+            f"two targets differ by less than is told of them ({twice}): keep the stricter one"
+        )
+    return found
 
 
 def _has_precedent(given: Any) -> bool:
@@ -219,6 +242,11 @@ def _all_of(given: Any, release: str | None) -> tuple[Target, ...]:
 
 
 def _of_text(text: str, release: str | None) -> tuple[Target, ...]:
+    if len(parts := _AND.split(text)) > 1 and all(_SIGN.search(part) for part in parts):
+        raise UsageError(
+            f'target "{text}" is several: give them as a list, {[part.strip() for part in parts]}',
+            in_shell=f'target "{text}" is several: give each its own --target; all must hold',
+        )
     if alike := _K.fullmatch(text.lower()):
         k = int(alike[1])
         if k < 2:

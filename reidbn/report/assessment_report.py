@@ -209,7 +209,8 @@ def _options(asked: Request) -> Section:
     result, s, telling = asked.result, asked.summary, asked.telling
     found = dict(asked.options)
     if found or s.told_passes(telling) or s.failure:
-        return results.options_compared({"this release": result, **found}, s.rule, telling)
+        by = getattr(asked.options, "by", "")
+        return results.options_compared({"this release": result, **found}, s.rule, telling, by)
     if not telling.custodian and not _may_tell_changes(asked):
         return results.options_compared({"this release": result}, s.rule, telling)
     best = result._beside(s.rule, custodian=telling.custodian)

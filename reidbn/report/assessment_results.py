@@ -432,8 +432,12 @@ def adversarial_test(result: Assessment, telling: Telling) -> Section:
     )  # fmt: skip
 
 
-def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Telling) -> Section:
-    """Each option by the same rule, its risk, and what it costs in information."""
+def options_compared(
+    options: Mapping[str, Assessment], rule: Rule, telling: Telling, by: str = ""
+) -> Section:
+    """Each option by the same rule, its risk, and what it costs in information; `by` says in which
+    order they stand.
+    """
     first = next(iter(options.values()))
     own_classes = judge(first, rule).sizes
     rows, names, risks, losses, notes = [], [], [], [], []
@@ -473,13 +477,30 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
              "information lost")  # fmt: skip
     return Section(
         "Options compared",
-        text=[f"{said[0].upper()}{said[1:]}." for said in dict.fromkeys(notes) if said],
+        text=[
+            *(f"{said[0].upper()}{said[1:]}." for said in dict.fromkeys(notes) if said),
+            *_ordered(by, f"; {INFORMATION_LOST}"),
+        ],
         shown=[
             Shown(
                 "Options compared", heads, rows, figure, f"{rule.beyond} against information lost."
             )
         ],
     )
+
+
+INFORMATION_LOST = (
+    '"information lost" is the share of the bits of all columns together, and may order them '
+    "otherwise"
+)
+
+
+def _ordered(by: str, more: str = "") -> list[str]:
+    """By which loss releases stand one after the other."""
+    said = (
+        f"The releases that were found stand in the order of loss by {by}, the least first{more}."
+    )
+    return [said] if by else []
 
 
 def _gone(option: Assessment, lost: str, telling: Telling) -> str:
@@ -494,8 +515,9 @@ def best_options(result: Assessment, best: Any, rule: Rule, telling: Telling) ->
         rows = [[name, "passes"] for name in best.names]
         caption = "Releases with nobody left out that keep the rule"
         shown = [Shown(caption, ("columns", "verdict"), rows)] if rows else []
-        return Section("Options compared", shown=shown)
-    found = options_compared({"this release": result, **best.results}, rule, telling)
+        return Section("Options compared", text=_ordered(best.by) if rows else [], shown=shown)
+    by = best.by if best.results else ""
+    found = options_compared({"this release": result, **best.results}, rule, telling, by)
     steps = [[name, how] for name, how in best.proposed.items()] if best.results else []
     levels = Shown("Levels that were proposed", ("column", "what each level leaves"), steps)
     return replace(found, details=[*found.details, *([levels] if steps else [])])

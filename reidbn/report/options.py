@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import refuse_misfit, typed
@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXACT = Telling(custodian=True)
+
+
+class Ranked(dict[str, Assessment]):
+    """Releases in the order of what each loses, the least first, and what that is measured by."""
+
+    by: str = ""
+
+    @classmethod
+    def of(cls, found: Mapping[str, Assessment], by: str) -> Self:
+        ranked = cls(found)
+        ranked.by = by
+        return ranked
 
 
 @dataclass(frozen=True, eq=False)
