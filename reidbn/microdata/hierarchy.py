@@ -17,6 +17,8 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
+from functools import cache
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -109,7 +111,7 @@ class Bands(Hierarchy):
         if not all(isinstance(w, Real) and 0 < w < 2**53 for w in widths):
             raise UsageError(f"bands have widths {widths}; each must be a number above 0")
         for small, large in pairwise(widths):
-            if large % small:
+            if _EXACT.remainder(_decimal(large), _decimal(small)):
                 raise UsageError(
                     f"bands of {large} do not hold whole bands of {small}; use a multiple"
                 )
@@ -129,13 +131,24 @@ class Bands(Hierarchy):
             return f"<{plain_number(self.bottom)}"
         if math.isinf(low):
             return str(value)
-        first = self.start + math.floor((low - self.start) / width) * width
-        last = first + width
+        first, last = self._around(low, width)
         if high >= last:
             return str(value)
         first = first if self.bottom is None else max(first, self.bottom)
         last = last if self.top is None else min(last, self.top)
         return _band(first, last, whole=whole and low.is_integer() and high.is_integer())
+
+    def _around(self, low: float, width: float) -> tuple[float, float]:
+        """The ends of the band that a number is in: 0.3 begins [0.3, 0.4), as it is written."""
+        if low.is_integer() and float(self.start).is_integer() and float(width).is_integer():
+            first = self.start + (int(low) - int(self.start)) // int(width) * width
+            return first, first + width
+        start, wide = _decimal(self.start), _decimal(width)
+        times, rest = _EXACT.divmod(_EXACT.subtract(Decimal(repr(low)), start), wide)
+        if rest < 0:  # below the start it rounds up
+            times = _EXACT.subtract(times, 1)
+        begins = _EXACT.fma(times, wide, start)
+        return float(begins), float(_EXACT.add(begins, wide))
 
     def all_up(self, values: Sequence[Any], level: int) -> list[Any]:
         """One way of writing a band: where any value has a fraction, 70 is in [70, 80) too."""
@@ -194,6 +207,16 @@ def interval(value: Any) -> tuple[float, float]:
         "a value is neither a number nor a band; write bands as 50-54, [50, 55), <30, 80+ or *"
         f"{comma}"
     )
+
+
+_EXACT = Context(prec=2_000)
+"""Sums and shares of decimals that floats hold have fewer digits."""
+
+
+@cache
+def _decimal(number: float) -> Decimal:
+    """The number that is written so: of a float its shortest decimal, and no sum of halves."""
+    return Decimal(repr(float(number)))
 
 
 def plain_number(number: float) -> str:

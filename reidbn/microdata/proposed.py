@@ -40,7 +40,14 @@ from reidbn.microdata.codelists import (
     icd_ladder,
     steps_of_uk_postcode,
 )
-from reidbn.microdata.hierarchy import Bands, Hierarchy, Masked, Prefix, interval, plain_number
+from reidbn.microdata.hierarchy import (
+    Bands,
+    Hierarchy,
+    Masked,
+    Prefix,
+    interval,
+    plain_number,
+)
 from reidbn.microdata.ladders import Dates, Ladder, as_hierarchy
 from reidbn.microdata.table import People
 from reidbn.release.writing import write_text
@@ -86,7 +93,7 @@ def in_parts(
     `parts` such as [8, 4, 2], each a whole share of the one before, so that they nest.  Of `column`
     of `people`, `by` "quantiles" puts about as many people in each part (a value is never parted),
     "width" makes parts equally wide.  They end at round numbers, and the outer ones are open: no
-    part is called by what a person has.
+    part is called by what a person has, but where whole numbers are neighbours (4 and 5 part at 5).
 
     >>> codes, ages = [[0], [1], [2], [3]], {"age": [1, 2, 3, 9]}
     >>> people = People.from_codes(codes, ["age"], labels=ages)
@@ -112,21 +119,22 @@ def in_parts(
     place = (x - x.min()) / (x.max() - x.min())
     if by == "quantiles":
         place[order] = (many[order].cumsum() - many[order] / 2) / max(many.sum(), 1.0)
+    whole = bool((x == np.floor(x)).all())
     part = np.minimum((place * steps[0]).astype(np.int64), steps[0] - 1)
     paths: dict[str, list[str]] = {str(v): [] for v, _ in every}
     for step in steps:
         group = part // (steps[0] // step)
         ends = [(x[group == g].min(), x[group == g].max()) for g in np.unique(group)]
-        cuts = [_cut(below[1], above[0]) for below, above in pairwise(ends)]
+        cuts = [_cut(below[1], above[0], whole=whole) for below, above in pairwise(ends)]
         for value, _ in every:
             own = np.searchsorted(cuts, interval(value)[0], side="right")
             paths[str(value)].append(_part(cuts, int(own)))
     return Ladder({value: tuple(path) for value, path in paths.items()})
 
 
-def _cut(below: float, above: float) -> float:
+def _cut(below: float, above: float, *, whole: bool) -> float:
     """The roundest number near the middle that parts two values; a whole one of whole numbers."""
-    middle, whole = (below + above) / 2, below.is_integer() and above.is_integer()
+    middle = (below + above) / 2
     for digits in range(1, 18):
         near = float(f"{middle:.{digits}g}")
         near = math.ceil(near) if whole else near
@@ -262,7 +270,7 @@ def _with_levels(ladder: Hierarchy, first: int) -> Hierarchy | None:
     if isinstance(ladder, Dates):
         return Dates(*ladder.units[:first])
     if isinstance(ladder, Bands):
-        return Bands(*ladder.widths[:first])
+        return Bands(*ladder.widths[:first], bottom=ladder.bottom, top=ladder.top)
     assert isinstance(ladder, Masked)  # noqa: S101 - no other is proposed
     return replace(ladder, keeps=ladder.keeps[:first])
 
@@ -380,14 +388,15 @@ def _bands(numbers: Sequence[float]) -> Bands | None:
     if whole and low >= 0 and FEWEST * 5 <= high - low <= AGES:
         return Bands(5, 10, 20)
     step = (high - low) / BANDS
-    size = 10.0 ** math.floor(math.log10(step))
-    width = next(m * size for m in (1, 2, 5, 10) if m * size >= step * (1 - 1e-9))
-    if whole and width < 2:  # few whole numbers
-        width = 2.0
-    widths = [width * 2**i for i in range(4) if width * 2**i < high - low]
+    digits = math.floor(math.log10(step))
+    times = next(m for m in (1, 2, 5, 10) if float(f"{m}e{digits}") >= step * (1 - 1e-9))
+    if whole and float(f"{times}e{digits}") < 2:  # few whole numbers
+        times, digits = 2, 0
+    every = [float(f"{times * 2**i}e{digits}") for i in range(4)]  # as they are written
+    widths = [w for w in every if w < high - low]
     if not widths:
         return None
-    return Bands(*(int(w) if float(w).is_integer() else w for w in widths))
+    return Bands(*(int(w) if w.is_integer() else w for w in widths))
 
 
 def _in_people(shares: Sequence[float], counts: Mapping[str, int]) -> list[float]:
