@@ -9,66 +9,7 @@
   const ZOOMS = [0.74, 0.7, 0.66, 0.62, 0.58, 0.54, 0.5], DRAWN = 0.5; // of print, and what is left of the picture then, at least
   const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, PATIENCE = 4000, MOST_USES = 5, WIDE = 1 / 3, SVG = "http://www.w3.org/2000/svg";
 
-  // -- words and numbers ----------------------------------------------------------------------------
-
-  const say = (key, said = {}) => words[key].replace(/\{(\w+)\}/g, (_, name) => said[name] ?? "");
-  const thousands = text => text.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-  const whole = n => thousands(String(Math.round(n)));
-
-  function short(x) {
-    if (Number.isInteger(x)) return thousands(String(x));
-    const text = String(+x.toPrecision(5));
-    const [left, right] = text.split(".");
-    return right && !text.includes("e") ? `${thousands(left)}.${right}` : text;
-  }
-
-  function percent(p) {
-    if (p === 0 || p === 1) return `${100 * p}\u00a0%`;
-    if (p < 0.001) return `${(100 * p).toPrecision(2).replace(/e.*/, m => `·10^${+m.slice(1)}`)}\u00a0%`;
-    if (p > 0.999) return ">99.9\u00a0%";
-    return `${(100 * p).toFixed(p < 0.01 ? 2 : 1)}\u00a0%`;
-  }
-
-  // No less than a chance, in the digits that are shown of it.
-  function atMost(p) {
-    const step = p >= 0.01 ? 1e-3 : p >= 1e-3 ? 1e-4 : 10 ** (Math.floor(Math.log10(p || 1)) - 1);
-    return Math.min(1, +(Math.ceil(p / step - 1e-9) * step).toPrecision(12));
-  }
-
-  // What only rounding keeps from certain is certain.
-  const settled = p => (p > 1 - 4e-15 ? 1 : p);
-  const brief = p => (p > 0 && p < 0.001 ? "<0.1\u00a0%" : percent(p));
-
-  // A difference of chances; "%" alone would leave open of what.
-  function points(x) {
-    const n = short(+(100 * atMost(x)).toPrecision(x < 0.1 ? 2 : 3));
-    return say(n === "1" ? "point" : "points", {n});
-  }
-
-  // A number as people write it: 0.1 and 0,1 and .1 and 10 % and 1,000; null where it is none.
-  function written(text) {
-    const plain = text.replace(/\s/g, ""), share = plain.endsWith("%");
-    let digits = share ? plain.slice(0, -1) : plain;
-    if (/^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(digits)) digits = digits.replaceAll(",", "");
-    else digits = digits.replace(",", ".");
-    return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? {value: share ? +digits / 100 : +digits, share} : null;
-  }
-
-  function oneIn(p) {
-    if (!(p > 0)) return say("never");
-    if (p >= 1) return say("sure");
-    if (p < 0.5) {
-      const n = 1 / p, digits = Math.max(0, String(Math.floor(n)).length - 2);
-      return say("one_in", {n: n < 10 ? String(+n.toPrecision(2)) : whole(Math.round(n / 10 ** digits) * 10 ** digits)});
-    }
-    let best = 2;
-    for (let n = 3; n <= 20; n++) if (Math.abs(Math.round(p * n) / n - p) < Math.abs(Math.round(p * best) / best - p)) best = n;
-    return Math.round(p * best) < best ? say("k_in", {k: Math.round(p * best), n: best}) : percent(p);
-  }
-
-  function listed(parts) {
-    return parts.length < 2 ? parts.join("") : parts.slice(0, -1).join(", ") + words.and + parts.at(-1);
-  }
+  const {say, listed, short, percent, oneIn, atMost, settled, brief, points, whole, written, ended} = Numbers(words);
 
   // -- elements ---------------------------------------------------------------------------------------
 
@@ -299,7 +240,7 @@
       notes.push(worst ? say("tied_worst", {names: listed(tied), p: shownValue(worst.value, q)}) : say("tied", {names: listed(tied)}));
     }
     if (good && q.counts) notes.push(say(atStart() ? "by_counts" : "by_counts_there", {low: percent(q.counts[0]), high: percent(q.counts[1])}));
-    const story = q.story && !Object.keys(now.see).length && !Object.keys(now.do).length ? `${q.story.replace(/\.$/, "")}.` : "";
+    const story = q.story && !Object.keys(now.see).length && !Object.keys(now.do).length ? ended(q.story) : "";
     if (good) notes.push(story);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
     if (held.people && held.people.scenario) notes.push(say("scenario", {title: held.people.scenario}));
@@ -891,7 +832,7 @@
     const ever = times.reduce((n, x) => n + x, 0);
     const told = cases === 1 ? say("takes", {option: choice.options[times.indexOf(1)]})
       : choice.options.map((option, i) => say("in_cases", {option, n: times[i], of: ever})).join(", ");
-    return ever < cases ? `${told}${say("never", {n: cases - ever})}` : told;
+    return ever < cases ? `${told}${say("cannot_happen", {n: cases - ever})}` : told;
   }
 
   function showDecisions(result) {
@@ -1118,7 +1059,7 @@
     $("people").hidden = false;
     $("people").append(make("h2", {id: "people-title", text: say("people", {people: about()})}),
       make("p", {class: "help", text: say(ofTheHouse ? "people_of_table_own" : "people_of_table", {people: about(), known: listed(p.known.map(named))})}),
-      ...p.notes.map(text => make("p", {class: "help assumed", text: say("note", {text})})),
+      ...p.notes.map(text => make("p", {class: "help assumed", text: say("note", {text: ended(text)})})),
       make("p", {class: "help on-screen", text: say(ofTheHouse ? "people_help_own" : "people_help", {cells: p.cells.length, least: p.least, error: points(p.error)})}),
       parts.chart, make("div", {class: "row"}, make("label", {for: "level", text: words.threshold}), parts.level,
         ...[0.05, 0.09, 0.33].map(x => make("button", {text: String(x), onclick: () => setLevel(x)}))),

@@ -32,7 +32,7 @@ from reidbn.report.page import context_of, seal_of
 from reidbn.report.telling import Telling
 
 _PAGE = "page"  # the kind of text in a ledger
-SCRIPTS = ("kinds.js", "engine.js", "page.js")
+SCRIPTS = ("kinds.js", "engine.js", "numbers.js", "page.js")
 LARGEST = 300_000  # bytes of a page
 _WIDTH, _BROAD, _PAD = 224.0, 262.0, 12.0
 _NAME, _LINE, _ROW, _BARS, _MOST_ROWS = 19.0, 16.5, 21.0, 92.0, 8

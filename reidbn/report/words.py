@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from reidbn.inference.worst import tied_in_words
 from reidbn.microdata.classes import bands_of_sizes
 from reidbn.microdata.table import Columns, People
 from reidbn.report.style import WIDE, blank, titled
-from reidbn.written import counted
+from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,29 +51,35 @@ def about(low: float, high: float) -> str:
 
 
 def one_in(p: float) -> str:
-    """A probability beside its everyday form.
+    """A probability beside its everyday form; numbers.js says the same, rounded by the same sums.
 
     >>> one_in(0.0021), one_in(0.75), one_in(0)
     ('0.0021 (about 1 in 480)', '0.75 (about 3 in 4)', '0')
+    >>> one_in(1e-300), one_in(1 - 1e-12)
+    ('below 1e-12 (less than 1 in 1,000,000,000,000)', 'over 0.999')
     """
     if not -MASS <= p <= 1 + MASS:  # also catches NaN; what is no probability is never "certain"
         raise EngineError(f"{p:.9g} was to be shown as a probability, and is none")
     if p <= 0:
         return "0"
-    shown = f"{p:.3g}" if p >= 1e-4 else f"{p:.2g}"
-    if p >= 1:
+    if p > 1 - 4e-15:  # what only rounding keeps from it
         return "1 (certain)"
+    shown = tiny(p, ".3g" if p >= 1e-4 else ".2g")
+    if p < 1e-12:
+        return f"{shown} (less than 1 in 1,000,000,000,000)"
     if p < 0.5:
         return f"{shown} (about 1 in {_round(1 / p)})"
     of = min(range(2, 21), key=lambda n: abs(round(p * n) / n - p))
-    return f"{shown} (about {round(p * of)} in {of})" if round(p * of) < of else f"{shown}"
+    if round(p * of) < of:
+        return f"{shown} (about {round(p * of)} in {of})"
+    return "over 0.999" if shown == "1" else shown
 
 
 def _round(n: float) -> str:
     if n < 10:
-        return f"{n:.2g}"
-    digits = max(0, len(str(int(n))) - 2)
-    return f"{round(n / 10**digits) * 10**digits:,.0f}"
+        return f"{floor(n * 10 + 0.5) / 10:g}"
+    unit = 10 ** (len(str(int(n))) - 2)
+    return f"{floor(n / unit + 0.5) * unit:,}"
 
 
 def people(count: int, total: int) -> str:
