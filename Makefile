@@ -53,7 +53,8 @@ class: setup  ## what a class of ninety minutes needs, for a USB stick (class/; 
 	@$(BIN)/reidbn page adversary-routes -o class/adversary-routes.html
 	@$(BIN)/reidbn cards $(CARDS) -o class/cards.html
 	@$(BIN)/reidbn assess synthetic:2000 --qi age,sex,state,race --scenario voter-registration \
-	  --state-column state --population 6900000 --html class/report.html > /dev/null
+	  --state-column state --population 6900000 --release public --threshold ema \
+	  --html class/report.html > /dev/null || [ $$? -eq 1 ]  # 1: this release does not pass, as the class finds
 	@$(BIN)/python docs/build.py --class class
 
 notebooks: setup  ## run every lesson and store its outputs
