@@ -113,3 +113,32 @@ def test_columns_known_without_chances_are_refused_where_subsets_are_weighed(tmp
     said = CliRunner().invoke(reidbn, [*asked, "age=1"]).stdout
     assert "identified by  1 known                   1 person\n" in said
     assert "DataFrame" not in said
+
+
+def test_no_mean_of_a_group_is_told_as_up_to_one():
+    """Of 110 people in a table that passes at .05: the steps of 100 people said 'up to 1'."""
+    telling = rb.report.Telling()
+    risk = np.repeat([1 / 400, 1 / 800, 1 / 50, 1 / 60], [400, 800, 50, 60])
+    part = risk[-110:]
+    assert telling.roughly(part) == "up to 1"
+    assert telling.mean_of_part(part, risk, [101, 119]) == "up to 0.2"
+    assert telling.mean_of_part(part, risk, None) == "not told: too few people"
+    own = rb.report.Telling(custodian=True)
+    assert own.mean_of_part(part, risk, 110) == own.roughly(part)
+
+
+def test_the_mean_of_a_group_is_never_above_what_is_told_of_it():
+    rng, telling, told = np.random.default_rng(8), rb.report.Telling(), 0
+    for _ in range(200):
+        sizes = rng.choice([1, 2, 5, 12, 40, 200], rng.integers(3, 30))
+        risk = np.repeat(1 / sizes, sizes)
+        part = np.repeat(rng.random(len(sizes)) < 0.5, sizes)
+        count = int(part.sum()) // 10 * 10
+        if len(risk) < 100 or count < 100:
+            continue
+        said = telling.mean_of_part(risk[part], risk, [count, count + 9])
+        assert said != "up to 1"
+        if said.startswith("up to"):
+            assert risk[part].mean() <= float(said.removeprefix("up to "))
+            told += 1
+    assert told > 50

@@ -346,6 +346,9 @@ def _attributes(summary: Summary, telling: Telling) -> list[Shown]:
     return [shown]
 
 
+MEAN_OF_PART = "mean overall risk of these people"
+
+
 def _subgroups(result: Assessment, telling: Telling) -> list[Shown]:
     """Mean risk by each column with few values; outwards small groups are taken together."""
     people, risk, out = result.inputs.people, result.risk(), []
@@ -362,9 +365,9 @@ def _subgroups(result: Assessment, telling: Telling) -> list[Shown]:
         rows = []
         for group, told in zip(groups, telling.bands(counts), strict=True):
             label = labels[group[0]] if len(group) == 1 else OTHERS
-            mean = telling.roughly(risk[np.isin(ids, group)])
+            mean = telling.mean_of_part(risk[np.isin(ids, group)], risk, told)
             rows.append([label, in_words(told), mean])
-        out.append(Shown(f"Risk by {name}", (name, "people", "mean overall risk"), rows))
+        out.append(Shown(f"Risk by {name}", (name, "people", MEAN_OF_PART), rows))
     return out
 
 

@@ -173,6 +173,19 @@ class Telling(Counting):
         edge = self.rough(values)
         return NOT_TOLD if edge is None else f"up to {edge:g}"
 
+    def mean_of_part(self, values: Array, whole: Array, people: int | list[int] | None) -> str:
+        """The mean of some of all people; outwards no more than what is told of all leaves it.
+
+        Fewer than ten of all exceed a level that is told, so no more of so many people do: the
+        mean of them is that level at most, and 1 for fewer than ten.  A bound of 1 bounds nothing.
+        """
+        if self.custodian or (edge := self.rough(values)) is None:
+            return self.roughly(values)
+        least, top = people[0] if isinstance(people, list) else people or 0, self.highest(whole)
+        if least >= BASE:
+            edge = min(edge, _edge(top + (1 - top) * (BASE - 1) / least))
+        return f"up to {edge:g}" if edge < 1 else f"{NOT_TOLD}: too few people"
+
     def rough(self, values: Array) -> float | None:
         """The same as a number."""
         if self.custodian:
