@@ -23,11 +23,10 @@ const Numbers = words => {
     return `${(100 * p).toFixed(p < 0.01 ? 2 : 1)}\u00a0%`;
   }
 
-  // No less than a chance, in the digits that are shown of it.
-  function atMost(p) {
-    const step = p >= 0.01 ? 1e-3 : p >= 1e-3 ? 1e-4 : 10 ** (Math.floor(Math.log10(p || 1)) - 1);
-    return Math.min(1, +(Math.ceil(p / step - 1e-9) * step).toPrecision(12));
-  }
+  // No less than a chance, and no more, in the digits that are shown of it.
+  const digit = p => (p >= 0.01 ? 1e-3 : p >= 1e-3 ? 1e-4 : 10 ** (Math.floor(Math.log10(p || 1)) - 1));
+  const atMost = p => Math.min(1, +(Math.ceil(p / digit(p) - 1e-9) * digit(p)).toPrecision(12));
+  const atLeast = p => +(Math.floor(p / digit(p) + 1e-9) * digit(p)).toPrecision(12);
 
   const brief = p => (p > 0 && p < 0.001 ? "<0.1\u00a0%" : percent(p));
 
@@ -67,5 +66,5 @@ const Numbers = words => {
   // A sentence of the model's, which may be a question.
   const ended = text => (/[.?!…]$/.test(text) ? text : `${text}.`);
 
-  return {say, listed, short, percent, oneIn, atMost, settled, brief, points, whole, written, ended};
+  return {say, listed, short, percent, oneIn, atMost, atLeast, settled, brief, points, whole, written, ended};
 };

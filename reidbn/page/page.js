@@ -7,9 +7,9 @@
   const DOCKED = 72; // px of a window that the answer at its foot and the margins take
   const SPARE = 30; // px: a line that paper breaks elsewhere
   const ZOOMS = [0.74, 0.7, 0.66, 0.62, 0.58, 0.54, 0.5], DRAWN = 0.5; // of print, and what is left of the picture then, at least
-  const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, PATIENCE = 4000, MOST_USES = 5, WIDE = 1 / 3, SVG = "http://www.w3.org/2000/svg";
+  const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, PATIENCE = 4000, MOST_USES = 5, WIDE = 1 / 3, SLIGHT = 0.1, SVG = "http://www.w3.org/2000/svg";
 
-  const {say, listed, short, percent, oneIn, atMost, settled, brief, points, whole, written, ended} = Numbers(words);
+  const {say, listed, short, percent, oneIn, atMost, atLeast, settled, brief, points, whole, written, ended} = Numbers(words);
 
   // -- elements ---------------------------------------------------------------------------------------
 
@@ -209,14 +209,21 @@
     return `${say(key, {asked: inQuotes(q), p: shownValue(result.value, q), error, people: held.people ? about() : "", high: percent(highest(result))})}${condition()}.`;
   }
 
-  // How little rounding leaves of an answer about people: only what it is at most, or nothing.
-  const highest = result => atMost(Math.min(1, result.p + result.error));
-  const roughly = (result, q) => (q.scale || !held.people || result.refused || !(result.error > 0 && result.error >= result.p) ? "" : highest(result) < 1 ? "rough" : "open");
+  // How little rounding leaves of an answer about people: only what it is at most, from what to what it is, or
+  // nothing.  A single number in place of ends far apart would fall where a slider that raises the answer passes.
+  const ends = result => [atLeast(Math.max(0, result.p - result.error)), atMost(Math.min(1, result.p + result.error))];
+  const highest = result => ends(result)[1];
+  function roughly(result, q) {
+    if (q.scale || !held.people || result.refused || !(result.error > 0 && result.error >= SLIGHT * result.p)) return "";
+    return result.error < result.p ? "range" : highest(result) < 1 ? "rough" : "open";
+  }
+
+  const fromTo = (low, high) => (low === high ? low : say("range", {low, high}));
 
   // The answer as the large number says it.
   function numberOf(result) {
-    const rough = roughly(result, question());
-    return rough === "open" ? "\u2014" : rough ? say("up_to", {p: percent(highest(result))}) : shownValue(result.value, question());
+    const rough = roughly(result, question()), [low, high] = rough ? ends(result).map(percent) : [];
+    return rough === "open" ? "\u2014" : rough === "rough" ? say("up_to", {p: high}) : rough ? fromTo(low, high) : shownValue(result.value, question());
   }
 
   function showAnswer(result, old) {
@@ -226,7 +233,7 @@
     const said = hiding ? "?" : good ? numberOf(result) : "—";
     const small = good && !q.scale && !rough && !hiding ? oneIn(result.p).replace(percent(result.p), "") : "";
     parts.number.replaceChildren(said, ...(small ? [make("small", {text: small})] : []));
-    const wasSaid = old && !old.refused && !Number.isNaN(old.p) && !roughly(old, q) ? say("was", {p: shownValue(old.value, q)}) : "";
+    const wasSaid = old && !old.refused && !Number.isNaN(old.p) && roughly(old, q) !== "open" ? say("was", {p: numberOf(old)}) : "";
     parts.sticky.replaceChildren(make("b", {text: said}), make("span", {text: [small, hiding ? "" : wasSaid].filter(Boolean).join("; ")}), make("span", {class: "of", text: q.said}));
     parts.sentence.textContent = hiding ? say(q.scale ? "predict_mean" : "predict_help", {asked: inQuotes(q), condition: condition()})
       : result.refused ? result.refused : good ? inWords(result) : !q.known.length ? words.no_evidence : say("no_evidence_own", {known: listed(q.known)});
@@ -255,10 +262,15 @@
       bar.style.width = wide(rough ? upTo : result.value);
       bar.className = rough;
       parts.track.append(bar);
+      if (rough === "range") {
+        const sure = make("i");
+        sure.style.width = wide(ends(result)[0]);
+        parts.track.append(sure);
+      }
     }
     if (was) {
       const ghost = make("b");
-      ghost.style.width = wide(was.value);
+      ghost.style.width = wide(roughly(was, q) ? highest(was) : was.value);
       parts.track.append(ghost);
     }
     parts.track.setAttribute("aria-label", `${words.now} ${said}` + (was && !hiding ? `, ${words.before} ${numberOf(was)}` : ""));
@@ -1111,7 +1123,7 @@
     parts.chart.append(drawIn("path", {class: "edge", d: middle(points)}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}),
       drawIn("path", {class: "limit one-ten", d: `M46 ${y(TENTH)}H706`}), label(702, y(TENTH) - 5, words.one_ten, "end"));
     const said = {level: short(level), low: percent(mine.low), high: percent(mine.high)};
-    const text = say(isWide(mine) ? "above_open" : said.low === said.high ? "above_exact" : "above_said", said) + (was ? ` ${words.curve_before}` : "") + (can ? ` ${say("above_seen", {low: percent(can.low), high: percent(can.high)})}` : "");
+    const text = say(isWide(mine) ? "above_open" : said.low === said.high ? "above_exact" : "above_said", said) + (was ? ` ${words.curve_before}` : "") + (can ? ` ${say("above_seen", {part: fromTo(percent(can.low), percent(can.high))})}` : "");
     parts.levelSaid.textContent = text;
     const answer = mine.high <= TENTH ? "kept" : mine.low > TENTH ? "broken" : "undecided";
     parts.rule.textContent = say(`rule_${answer}`, said);
