@@ -71,3 +71,11 @@ def test_no_two_words_of_a_page_have_one_name():
     pairs = json.loads((_PAGE / "words.json").read_text(), object_pairs_hook=list)
     names = [name for name, _ in pairs]
     assert len({*names}) == len(names)
+
+
+def test_a_chance_is_read_however_it_is_written(tmp_path):
+    texts = ["10 %", "1 in 10", "1/10", "0.1", "0,1", ".1", "1,000", "1/0", "in 10", "1e-3", "x"]
+    told = run(NUMBERS + "const told = jobs.map(numbers.written);", texts, tmp_path)
+    tenth, share = {"value": 0.1, "share": False}, {"value": 0.1, "share": True}
+    assert told == [share, share, share, tenth, tenth, tenth, {"value": 1000, "share": False},
+                    None, None, {"value": 1e-3, "share": False}, None]  # fmt: skip

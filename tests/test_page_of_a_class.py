@@ -79,15 +79,17 @@ def test_no_guess_is_dropped_without_a_word(tmp_path):
       told.push([hidden(), note(), field() === null, buttons().some(b => b.textContent === "Add the guess")]);
       press("Predict first"); press("Reveal");
       told.push([hidden(), note(), paper.querySelector(".guess").hidden]);
+      press("Predict first"); guess("1 in 10"); told.push(note());
     """  # noqa: E501
     )
-    which, none, taken, empty = use("breakfast", body, tmp_path)
+    which, none, taken, empty, said = use("breakfast", body, tmp_path)
     asked = "Say so first, or empty the field; then Reveal."
     assert which == [True, f"“0,1”: which do you mean? {asked}", "10.0\u00a0%"]
     assert none == [True, f"“often” is no chance from 0 to 100\u00a0%. {asked}"]
     assert taken == [False, "3 guesses, the middle one 10.0\u00a0%; the answer is 1.0\u00a0%",
                      True, False]  # fmt: skip
     assert empty == [False, "No guess; the answer is 1.0\u00a0%", False]
+    assert said == "1 so far; the last was 10.0\u00a0%"
 
 
 def test_the_middle_of_an_even_number_is_said_by_two_guesses_that_were_made(tmp_path):
@@ -149,7 +151,7 @@ def test_chances_are_said_in_percent_wherever_a_number_stands(tmp_path):
     assert "yours: 30\u00a0%; was 20\u00a0%" in table
 
 
-@pytest.mark.parametrize("model", ["breakfast", "adversary-routes", "surname"])
+@pytest.mark.parametrize("model", ["breakfast", "adversary-routes", "surname", "linkage"])
 def test_no_box_is_cut_when_its_numbers_get_more_digits(model, tmp_path):
     body = """
       const cut = () => [...paper.querySelectorAll(".card")].filter(c => c.scrollHeight > c.clientHeight + 1).map(c => c.ariaLabel);

@@ -36,9 +36,10 @@ const Numbers = words => {
     return say(n === "1" ? "point" : "points", {n});
   }
 
-  // A number as people write it: 0.1 and 0,1 and .1 and 10 % and 1,000; null where it is none.
+  // A number as people write it: 0.1 and 0,1 and .1 and 10 % and 1 in 10 and 1/10 and 1,000; null where it is none.
   function written(text) {
-    const plain = text.replace(/\s/g, ""), share = plain.endsWith("%");
+    const plain = text.replace(/\s/g, ""), share = plain.endsWith("%"), [, k, n] = /^(\d+)(?:in|\/)(\d+)$/i.exec(plain) ?? [];
+    if (n) return +n ? {value: k / n, share: true} : null;
     let digits = share ? plain.slice(0, -1) : plain;
     if (/^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(digits)) digits = digits.replaceAll(",", "");
     else digits = digits.replace(",", ".");

@@ -611,7 +611,8 @@
     if (off < 1e-9) return brief(p);
     if (p > off && 1 - p > off) return brief(p);
     if (p <= off && 1 - p <= off) return "?";
-    return p <= off ? `\u2264${percent(atMost(Math.min(1, p + off)))}` : `\u2265${percent(1 - atMost(Math.min(1, 1 - p + off)))}`;
+    const text = percent(p <= off ? atMost(Math.min(1, p + off)) : 1 - atMost(Math.min(1, 1 - p + off)));
+    return text.startsWith(">") ? text : `${p <= off ? "\u2264" : "\u2265"}${text}`;
   }
 
   function showMany(own, result) {
@@ -1079,7 +1080,7 @@
   }
 
   // An attribute, and the columns of the table that hold it where they are called otherwise.
-  const named = ([label, columns]) => (columns.length === 1 && columns[0] === label ? label : say("in_columns", {label, columns: listed(columns)}));
+  const named = ([label, columns]) => (columns.join(" + ") === label ? label : say("in_columns", {label, columns: listed(columns)}));
 
   function setLevel(x) {
     level = x;

@@ -127,7 +127,7 @@ def _mark(attack: Attack, people: Behind | None) -> str:
 def _held_in(people: Behind | None, name: str) -> str:
     """By what name the table has an attribute, where it is another."""
     columns = dict(people.known).get(name, (name,)) if people is not None else (name,)
-    return "" if columns == (name,) else f" (column {', '.join(columns)})"
+    return "" if " + ".join(columns) == name else f" (column {', '.join(columns)})"
 
 
 def _what(attack: Attack, line: Entry | SourceLine) -> str:

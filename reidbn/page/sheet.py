@@ -261,7 +261,7 @@ def _height(card: Card, sizes: Mapping[str, Json], wide: float, more: str, *, ba
     room = wide - 2 * _PAD - 4
     said = "of them" * bool(card.each)
     # A chance stands in percent, and a slider that moves gives it more digits.
-    numbers = [re.sub(r"= 0?\.\d+", "= 00.00 %", text) for text in card.numbers]
+    numbers = [re.sub(r"= (0?\.\d+|[01])(?![\d.,])", "= 00.00 %", text) for text in card.numbers]
     uses = numbers if len(numbers) <= _MOST_USES else ["numbers"]
     lines = [len(wrapped(t, 13.2, room)) for t in (card.story, card.rule, said, more, *uses)]
     rows = (
