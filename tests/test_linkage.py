@@ -432,6 +432,9 @@ def test_what_is_not_unusual_of_anybody_is_left_out_and_no_feature_is_called_unk
     assert not any("matches" in note for note in everything.remarks())
     with pytest.raises(rb.UsageError, match="this table has noise"):
         rb.linkage(sparse.noisy(0.2), match="modal")
+    called = rb.read_sparse(cells, features={"feature": ["a", "b", "c"], "tags": ["", "a", ""]})
+    with pytest.raises(rb.UsageError, match="leaves a out"):  # no other feature with the tag a
+        rb.linkage(called, match="modal", known="a")
 
 
 def test_rows_of_people_may_be_an_array():

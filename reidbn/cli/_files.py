@@ -1,4 +1,7 @@
-"""Two result files side by side: what `reidbn compare a.json b.json` prints."""
+"""Two result files side by side: what `reidbn compare a.json b.json` prints.
+
+`drawing` is how far draws alone may put two means apart, as in Python.
+"""
 
 from __future__ import annotations
 
@@ -49,17 +52,20 @@ def compare_files(first: str, second: str, *, as_json: bool) -> None:
         names = ("measure", "first", "second", "difference")
         for line in differs:
             click.echo(f"reidbn: note: {line}", err=True)
-        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        told = [dict(zip(names, row, strict=True)) for row in rows]
+        by_draws = [{"drawing": drawing.get(name, 0.0)} if drawing else {} for name, *_ in rows]
+        print_json([one | by for one, by in zip(told, by_draws, strict=True)])
         return
     click.echo(f"{kind}: {first} against {second}")
     for line in differs:
         click.echo(f"  {line}")
     table = [
         (name, _text(a), _text(b), UNTOLD if d is None and _difference(a, b) is not None
-         else _text(d, signed=True))
+         else _text(d, signed=True), *([_text(drawing.get(name, 0.0))] if drawing else []))
         for name, a, b, d in rows
     ]  # fmt: skip
-    print_table(("measure", Path(first).name, Path(second).name, "difference"), table)
+    heads = ("measure", Path(first).name, Path(second).name, "difference")
+    print_table((*heads, *(["drawing"] if drawing else [])), table)
     if not own:
         click.echo("Numbers of a report that may leave the house are rounded, and so is this.")
         click.echo(_how_much_is_told(rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -162,15 +163,25 @@ def _protections(sparse: Sparse, options: dict[str, Any], *, as_json: bool) -> N
     found = rb.whatif.protections(r)
     if as_json:
         rows = found.astype(object).where(found.notna(), None).reset_index().to_dict("records")
-        print_json({"risk": found.attrs["risk"], "protections": rows})
+        print_json({name: found.attrs[name] for name in ("risk", "off", "samples")}
+                   | {"protections": rows})  # fmt: skip
         return
     click.echo(f"mean risk as it is: {found.attrs['risk']:.4f}")
     shown = [
         [str(name), str(int(row["columns lost"])), f"{row['risk']:.4f}", f"{row['less']:.4f}",
-         f"{row['less per column lost']:.2g}" if row["columns lost"] else "-"]
+         f"{row['less per column lost']:.2g}" if row["columns lost"] else "-",
+         f"{row['off']:.2g}" if row["off"] else "-"]
         for name, row in found.iterrows()
     ]  # fmt: skip
-    print_table(("protection", "columns lost", "risk", "less", "less per column lost"), shown)
+    heads = ("protection", "columns lost", "risk", "less", "less per column lost", "off")
+    print_table(heads, shown)
+    said = ["off: how far the risk may be away (at 95 %)"]
+    if samples := found.attrs["samples"]:
+        said.append(f"a sample's by who is in the {len(samples['risks'])} that were drawn")
+    if own := found.attrs["off"]:
+        said.append(f"others' by draws: the mean as it is at most {ceil(100 * own)} %")
+    if len(said) > 1:
+        click.echo("; ".join(said))
 
 
 def read_sparse_table(table: str, options: dict[str, Any]) -> Sparse:

@@ -74,16 +74,21 @@ class Agreement:
         return -(-self.people // 64)
 
     def named(self, what: str | Sequence[str]) -> Ints:
-        """The features that words name, as places; refused where none of a word's is matched."""
-        self.given.named(what)
-        words = [what] if isinstance(what, str) else what
-        if gone := [word for word in words if not self.sparse.has(word)]:
-            raise UsageError(
-                f'match="modal" leaves {gone[0]} out: it has no content so common that another '
-                "would be unusual (modal= says how common); name other features, or match them "
-                'by match="present" or match="equal"'
-            )
-        return self.sparse.named(what)
+        """The features that words name, as places; refused where none of a word's is matched.
+
+        A word means what it means in the table that was asked about, whatever is left out of it.
+        """
+        words, here = [what] if isinstance(what, str) else list(what), self.sparse.names
+        every = [np.array(self.given.names)[self.given.named(word)] for word in words]
+        for word, names in zip(words, every, strict=True):
+            if not np.isin(names, here).any():
+                raise UsageError(
+                    f'match="modal" leaves {word} out: it has no content so common that another '
+                    "would be unusual (modal= says how common); name other features, or match "
+                    'them by match="present" or match="equal"'
+                )
+        wanted = {*np.concatenate(every).tolist()} if every else set()
+        return np.array([j for j, name in enumerate(here) if name in wanted], dtype=np.int64)
 
     @property
     def left_out(self) -> str:

@@ -19,7 +19,7 @@ from reidbn.attack.scenariofile import load_scenario, told_name
 from reidbn.attacks.family.columns import KinPeople, NoRelatives
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.assess import run
-from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.changes import as_given, what_if
 from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError
@@ -38,8 +38,8 @@ ROOM = "access-controlled"
 IN_A_ROOM = "access in a secure room"
 IN_RELEASE = "p_in_release"
 SAMPLES, SEED = 5, 0
-Tried = tuple[str, int, int, Callable[[], list[float]]]
-"""A release: its name, columns lost and made coarser, and mean risks, one a sample."""
+Tried = tuple[str, int, int, Callable[[], list[Assessment]]]
+"""A release: its name, columns lost and made coarser, and what is assessed, one a sample."""
 
 
 @typed
@@ -53,8 +53,9 @@ def protections(result: Assessment, *, sample: float = 0.5) -> pd.DataFrame:
     that takes no column stands after those that do, with what it does but no share per column; one
     after which relatives cannot be looked for has no risk.
 
-    Of a `sample` the risk is the mean of several that are drawn; `off` is how far it may be off by
-    which people these are (at 95 %), and `.attrs["samples"]` has each with its seed and size.
+    Of a `sample` the risk is the mean of several that are drawn, and `.attrs["samples"]` has each
+    with its seed and size.  `off` is how far a risk may be off (at 95 %) by which people are in the
+    samples, or by draws where curves are not counted; `.attrs["off"]` that of the risk as it is.
     """
     import pandas as pd
 
@@ -69,21 +70,23 @@ def protections(result: Assessment, *, sample: float = 0.5) -> pd.DataFrame:
     samples: dict[str, Any] = {}
     for name, lost, coarser, asked in progress([*_ways(result, people, sample)], "releases"):
         try:
-            each = asked()
+            found_in = asked()
         except NoRelatives:
-            each = [np.nan]
+            found_in = []
             aside((name,), 1.0, f"{name}: nothing tells of relatives then, and how else they could "
                   "be found is not known, so that no risk is told")  # fmt: skip
+        each = [float(one.risk().mean()) for one in found_in]
         if len(each) > 1:
             size = _size(people, sample)
             samples = {"seed": SEED, "people": size, "risks": each}
-        risk = float(np.mean(each))
+        risk = float(np.mean(each)) if each else np.nan
         rows[name] = {
             "columns lost": lost, "columns coarser": coarser, "risk": risk, "less": before - risk,
-            "less per column lost": (before - risk) / lost if lost else np.nan, "off": _off(each),
+            "less per column lost": (before - risk) / lost if lost else np.nan,
+            "off": _off(each) if len(each) > 1 else _drawn(found_in),
         }  # fmt: skip
     found = pd.DataFrame.from_dict(rows, orient="index").rename_axis("protection")
-    found.attrs |= {"risk": before, "samples": samples}
+    found.attrs |= {"risk": before, "off": _drawn([result]), "samples": samples}
     by = ["less per column lost", "less"]
     return found.astype({"columns lost": int, "columns coarser": int}).sort_values(
         by, ascending=False, na_position="last"
@@ -94,7 +97,7 @@ def _ways(result: Assessment, people: SparsePeople, sample: float) -> Iterator[T
     """Each release."""
 
     def again(name: str, lost: int, coarser: int, **asked: Any) -> Tried:
-        return name, lost, coarser, lambda: [float(what_if(result, **asked).risk().mean())]
+        return name, lost, coarser, lambda: [what_if(result, **asked)]
 
     sparse = people.sparse
     sections = dict.fromkeys(one.section for one in sparse.schema if one.section)
@@ -122,9 +125,7 @@ def _ways(result: Assessment, people: SparsePeople, sample: float) -> Iterator[T
             name,
             0,
             0,
-            lambda: [
-                float(_of_sample(result, people, sample, turn).mean()) for turn in range(drawn)
-            ],
+            lambda: [_of_sample(result, people, sample, turn) for turn in range(drawn)],
         )
     if (room := _in_a_room(result.inputs.scenario)) is not None:
         yield again(IN_A_ROOM, 0, 0, scenario=room)
@@ -137,14 +138,18 @@ def _size(people: SparsePeople, share: float) -> int:
 
 def _off(each: list[float]) -> float:
     """How far a mean of samples may be off by which people these are, at 95 %."""
-    if len(each) == 1:
-        return 0.0
     from scipy.stats import t
 
     return float(t.ppf(0.975, len(each) - 1) * np.std(each, ddof=1) / np.sqrt(len(each)))
 
 
-def _of_sample(result: Assessment, people: SparsePeople, share: float, turn: int) -> Array:
+def _drawn(found: list[Assessment]) -> float:
+    """How far the mean risk may be off by draws, at 95 %; 0 where nothing is drawn, or told."""
+    drawn = found[0]._off_by_drawing() if found else {}
+    return drawn[OVERALL].off if OVERALL in drawn else 0.0
+
+
+def _of_sample(result: Assessment, people: SparsePeople, share: float, turn: int) -> Assessment:
     """The risks in a sample of those who were asked about and are in it.
 
     Where few were asked about, the sample holds them all, and others at random: each was drawn.
@@ -166,7 +171,7 @@ def _of_sample(result: Assessment, people: SparsePeople, share: float, turn: int
         taken = as_given(inputs, people.take(rows))
         subject = {name: np.asarray(values)[rows] for name, values in inputs.subject.items()}
         inputs = replace(inputs, people=taken, subject=subject, individuals=who)
-    return run(inputs, measures=[OVERALL]).risk()
+    return run(inputs, measures=[OVERALL])
 
 
 def _in_a_room(scenario: Scenario) -> Scenario | None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,6 +98,7 @@ class Looking:
 class KinPeople(SparsePeople):
     """The people of a sparse table whose records tell of relatives."""
 
+    fills: ClassVar[tuple[str, ...]] = (*FACTS, *FAMILY)
     kin: Kin = field(default=None)  # type: ignore[assignment]  # made by `of_kin` alone
     looking: Looking = Looking()
     drawn_rates: dict[bytes | None, tuple[Mapping[str, Rates], Mapping[str, Rates]]] = field(

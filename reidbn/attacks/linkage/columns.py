@@ -41,13 +41,19 @@ from reidbn.theory.singled_out import best_scores, drawn_orders
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 ALONE, STRANGER, STRANGER_FITS, HELD = "alone", "stranger", "stranger_fits", "facts_held"
-COLUMNS = (ALONE, STRANGER, STRANGER_FITS, HELD)
+CURVES = (ALONE, STRANGER, STRANGER_FITS)
+COLUMNS = (*CURVES, HELD)
 MOST = 200
 """Facts up to which columns can go."""
 _SPAN = re.compile(r"0\.\.(\d{1,4})")
 STRANGERS = 200  # draws of a stranger's curve
-DRAWN = {"off": {ALONE}, "strangers_off": {STRANGER, STRANGER_FITS}}
-"""What says how far off columns may be by their draws, person by person; and which columns."""
+DRAWN = {"off": (ALONE,), "strangers_off": (STRANGER, STRANGER_FITS)}
+"""What says how far off columns may be by their draws, person by person; and which columns.
+
+Those of one line are read from the same draws.
+"""
+LOW, HIGH = "low_", "high_"
+"""Before a column's name: the ends between which its numbers lie, at 95 % each."""
 RECORD = "record"
 SAID = f"{ASSUMPTION}: said in the call"
 MORE = "give rb.linkage(sparse, node_budget=...) in place of the table to count more of them"
@@ -74,6 +80,7 @@ class SparsePeople(People):
     """
 
     instead: ClassVar[str] = f"the people of a sparse table, {Sparse.instead}"
+    fills: ClassVar[tuple[str, ...]] = COLUMNS
     sparse: Sparse = field(default=None)  # type: ignore[assignment]  # made by `of` alone
     effort: Effort = Effort()
     made: dict[Any, dict[str, Array]] = field(default_factory=dict, repr=False)
@@ -126,13 +133,13 @@ class SparsePeople(People):
         """The columns that the attack has and the call did not give; and notes."""
         return sparse_columns(attack, self, known, given, rows)
 
-    def drawn(self, known: SparseKnown, rows: Ints | None) -> dict[str, Array]:
-        """The columns that were made of these people, with how far off what is drawn may be."""
-        of = None if rows is None else rows.tobytes()
-        for key, found in self.made.items():
-            if isinstance(key, tuple) and (key[0], key[-1]) == (known, of):
-                return found
-        return {}
+    def drawn(
+        self, attack: Attack, known: SparseKnown, given: Iterable[str], rows: Ints | None
+    ) -> dict[str, Array]:
+        """The columns that `columns_for` made, with how far off what is drawn may be."""
+        wanted = wanted_of(attack, given)
+        key = key_of(known, most_facts(attack, wanted), wanted, rows) if wanted else None
+        return self.made.get(key, {})
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.sparse!r}>"
@@ -294,16 +301,27 @@ def sparse_columns(
             f"{attack.name} is about columns that are known or not, a group fixed in advance; of a "
             "sparse table an attack without a group is asked, such as linkage"
         )
-    wanted = [name for name in COLUMNS if name in attack.subject and name not in given]
+    wanted = wanted_of(attack, given)
     if not wanted:
         return {}, []
-    curves = curves_of(people, known, most_facts(attack, wanted))
+    most = most_facts(attack, wanted)
+    curves, key = curves_of(people, known, most), key_of(known, most, wanted, rows)
     who = np.arange(len(people)) if rows is None else rows
-    key = (known, curves.ks, tuple(sorted(wanted)), None if rows is None else rows.tobytes())
     if key not in people.made:
         people.made[key] = _columns(curves, len(people), who, wanted)
     found = people.made[key]
     return {name: found[name] for name in wanted}, _notes(found, known, curves, who, wanted)
+
+
+def wanted_of(attack: Attack, given: Iterable[str]) -> list[str]:
+    """The columns that a sparse table fills in: those of the attack, but what the call gave."""
+    said = {*given}
+    return [name for name in COLUMNS if name in attack.subject and name not in said]
+
+
+def key_of(known: SparseKnown, most: int, wanted: Sequence[str], rows: Ints | None) -> Any:
+    """By what columns that were made are found again."""
+    return known, most, tuple(wanted), None if rows is None else rows.tobytes()
 
 
 def most_facts(attack: Attack, names: Sequence[str]) -> int:
@@ -365,9 +383,10 @@ def still_named(people: SparsePeople, found: Agreement | Sparse, word: str) -> I
 def _columns(curves: Curves, people: int, who: Ints, wanted: Sequence[str]) -> dict[str, Array]:
     most = curves.ks[-1]
     found: dict[str, Array] = {HELD: np.zeros(people)}
-    for name in (ALONE, STRANGER, STRANGER_FITS):
+    for name in CURVES:
         found[name] = np.zeros((people, most + 1))
-    exact, off, strangers_off = np.zeros(people), np.zeros(people), np.zeros(people)
+    ends = {f"{end}{name}": found[name].copy() for end in (LOW, HIGH) for name in CURVES}
+    exact = np.zeros(people)
     draws = min(curves.draws, STRANGERS)
     for person in progress(who.tolist(), "people's curves"):
         if ALONE in wanted:
@@ -375,26 +394,28 @@ def _columns(curves: Curves, people: int, who: Ints, wanted: Sequence[str]) -> d
             found[ALONE][person, 1:] = cells.success
             found[ALONE][person, 0] = people <= curves.lineup
             exact[person] = cells.exact.mean()
-            off[person] = _furthest(cells.success, cells.low, cells.high)
+            ends[LOW + ALONE][person, 1:], ends[HIGH + ALONE][person, 1:] = cells.low, cells.high
         facts, sets = curves.agreement.sets(person, curves.allowed)
         found[HELD][person] = facts.size
         if facts.size and {STRANGER, STRANGER_FITS} & {*wanted}:
             one, fits = _strangers(curves, person, sets)
             found[STRANGER][person, 1:], found[STRANGER_FITS][person, 1:] = one, fits
-            drawn = np.concatenate([one, fits])
-            hits = np.rint(drawn * draws).astype(np.int64)
-            strangers_off[person] = _furthest(drawn, *intervals(hits, draws))
-    found |= {"exact": exact[who], "off": off[who], "strangers_off": strangers_off[who]}
+            for name, drawn in ((STRANGER, one), (STRANGER_FITS, fits)):
+                low, high = intervals(np.rint(drawn * draws).astype(np.int64), draws)
+                ends[LOW + name][person, 1:], ends[HIGH + name][person, 1:] = low, high
+    for name in CURVES:  # of no facts nothing is drawn
+        ends[LOW + name][:, 0] = ends[HIGH + name][:, 0] = found[name][:, 0]
+    found |= {"exact": exact[who], **{name: end[who] for name, end in ends.items()}}
+    for name, of in DRAWN.items():
+        found[name] = np.max([_furthest(found, column, who) for column in of], axis=0)
     return found
 
 
-def _furthest(told: Array, low: Array, high: Array) -> float:
-    """How far one number of a curve may lie from what is told.
-
-    A risk adds numbers of one curve up with weights of 1 together at most, so that it lies no
-    further; and people's curves are drawn independently.
-    """
-    return float(np.maximum(told - low, high - told).max())
+def _furthest(found: Mapping[str, Array], column: str, who: Ints) -> Array:
+    """How far one number of each person's curve may lie from what is told, at most."""
+    told = found[column][who]
+    away = np.maximum(told - found[LOW + column], found[HIGH + column] - told)
+    return np.asarray(away.max(axis=1))
 
 
 def _away(off: Array) -> str:
