@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.microdata.hierarchy import interval, plain_number
+from reidbn.microdata import interval, plain_number
 
 
 def band(value, width, start):

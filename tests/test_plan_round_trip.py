@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reidbn as rb
-from reidbn.microdata.coding import Raw, tidy
-from reidbn.release.writing import safe_cells, without_apostrophes
+from reidbn.microdata import Raw, tidy
+from reidbn.release import safe_cells, without_apostrophes
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 SIGNS = st.text("'=+-@\t\r ,5a\n", min_size=1, max_size=4)

@@ -32,7 +32,7 @@ __getattr__ = face(
         "csvfile": "code_csv",
         "direct": "is_nhs_number",
         "groups": "grouped",
-        "hierarchy": "interval stars_meet",
+        "hierarchy": "interval plain_number stars_meet",
         "knowledge": "expected",
         "lattice": "Gather Walk",
         "masks": "superset_sums",

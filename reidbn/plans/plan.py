@@ -25,7 +25,7 @@ from reidbn.plans.targets import MEAN_GUESS, Array, Target
 from reidbn.plans.together import let_out
 from reidbn.plans.ways import Node
 from reidbn.release.ledger import opened
-from reidbn.report.options import Ranked
+from reidbn.report.options import ByLoss
 from reidbn.report.thresholds import risk_told
 from reidbn.written import agree, counted
 
@@ -392,7 +392,7 @@ class ReleasePlan:
             raise UsageError(f"most={most}; give a whole number of ways, 1 or more")
         first = next(iter(self.results))
         found = {"the table as it was": self._table.bases[first]}
-        return Ranked.of(found | self.assessed(most - 1, without_best=True), self.loss_told)
+        return ByLoss.of(found | self.assessed(most - 1, without_best=True), self.loss_told)
 
     @property
     def kept(self) -> list[Looked]:

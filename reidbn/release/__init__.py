@@ -7,7 +7,7 @@ __getattr__ = face(
     {"writing": "private_folder probe safe_cells whole write_csv write_text"},
     {
         "counts": "Alike FINE NOT_BESIDE down mean_in_steps mean_of_counts outwards",
-        "writing": "held_folder",
+        "writing": "held_folder without_apostrophes",
         "marks": "sketch",
         "seal": "sealed unsealed",
         "proof": "audited cells promised protections",

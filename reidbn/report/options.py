@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXACT = Telling(custodian=True)
 
 
-class Ranked(dict[str, Assessment]):
+class ByLoss(dict[str, Assessment]):
     """Releases in the order of what each loses, the least first, and what that is measured by."""
 
     by: str = ""
