@@ -96,6 +96,15 @@ def tiny(p: float, form: str = ".4g") -> str:
     return "below 1e-12" if 0 < p < 1e-12 else format(p, form)
 
 
+def ended(text: str) -> str:
+    """A sentence with its end, which it may have.
+
+    >>> ended("It is so"), ended("Were you there?")
+    ('It is so.', 'Were you there?')
+    """
+    return text if text.endswith((".", "?", "!", "…")) else f"{text}."
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """So many of a thing, in the right number.
 

@@ -67,6 +67,7 @@ def _models(data: dict[str, Any]) -> str:
 def _questions(folder: Path, data: dict[str, Any]) -> str:
     import reidbn as rb
     from reidbn.report.words import remarks, sentence
+    from reidbn.written import ended
 
     lines, answers = [], []
     for name in ("breakfast", "leak-single", "adversary-routes"):
@@ -74,7 +75,7 @@ def _questions(folder: Path, data: dict[str, Any]) -> str:
         answer = rb.ask(attack, "risk")
         rb.draw(attack, folder / f"{name}.svg", marginals=True)
         answers.append(answer.to_dict())
-        told = fill(f"{attack.title}. {attack.story}", WIDTH)
+        told = fill(f"{ended(attack.title)} {attack.story}", WIDTH)
         lines += [told, f"  {sentence(answer)}", *(f"  {r}" for r in remarks(answer)),
                   f"  picture: {folder / name}.svg", ""]  # fmt: skip
     data["answers"] = answers

@@ -16,7 +16,7 @@ from reidbn.report.drawing import draw
 from reidbn.report.page import Section, Shown, inline
 from reidbn.report.telling import Telling
 from reidbn.report.words import one_in
-from reidbn.written import agree, counted
+from reidbn.written import agree, counted, ended
 
 OUTWARDS = Telling()
 BARS = (
@@ -52,10 +52,11 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
     sources = {entry.name: entry.source for entry in register(result)}
     bare = attack.replace(story="", shelf="")  # these stand beside it, as the numbers do
     chances = _chances(result, telling)
-    about, drawn = f"{base.title}. {base.story}", ""
+    drawn = about = ""
     for kind, most, use in (("wide", None, ""), ("slim", 1, ", for a telephone")):
-        svg = draw(bare, numbers=[], side_by_side=most, told=chances).svg
-        svg = inline(svg, f"Graph of {base.name}{use}", about)
+        picture = draw(bare, numbers=[], side_by_side=most, told=chances)
+        about = about or f"{ended(base.title or base.name)} {picture.description}"  # wide: stories
+        svg = inline(picture.svg, f"Graph of {base.name}{use}", about)
         drawn += f'<div class="{kind}-graph">{svg}</div>'
     rows = [[n.name, n.story, ", ".join(n.linddun) or "-", n.cpd.kind]
             for n in base.nodes.values()]  # fmt: skip

@@ -23,6 +23,7 @@ from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import UsageError
 from reidbn.release.writing import write_text
 from reidbn.report.page import ending
+from reidbn.written import ended
 
 A_PAGE = 8
 _NOBODY = "Nobody wrote this one."
@@ -116,7 +117,7 @@ def _cards(attack: Attack) -> Iterator[ThreatCard]:
         if not types or tuple(node.states) != (NO, YES):
             continue
         needs, leads = told(above.get(node.name, ())), told(below.get(node.name, ()))
-        title, story = _ended(attack.title or attack.name), _first_sentence(attack.story)
+        title, story = ended(attack.title or attack.name), _first_sentence(attack.story)
         happens = _story(node.story or node.name)
         room = ROOM - len("".join((_FIRST, _SECOND, title, story, happens, *types[1:])))
         needed = _listed(needs, room + FULL - ROOM)
@@ -139,10 +140,6 @@ def _listed(stories: list[str], room: int) -> str:
     kept = [s for i, s in enumerate(stories) if not i or len("; ".join(stories[: i + 1])) <= room]
     more = len(stories) - len(kept)
     return "; ".join(kept) + (f"; and {more} more" if more else "")
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith(("?", "!", ".")) else f"{text}."
 
 
 def _first_sentence(text: str) -> str:

@@ -44,6 +44,7 @@ from reidbn.inference.lowering import check_settings, parameter_values
 from reidbn.limits import MOST_DRAWN
 from reidbn.release.writing import whole
 from reidbn.report.words import outward
+from reidbn.written import ended
 
 Floats = NDArray[np.float64]
 Point = tuple[float, float]
@@ -62,8 +63,7 @@ _GAP, _LANE = 26.0, 15.0  # between cards; beside a lane
 _HEAD, _LINE = 8.0, 1.35  # length of an arrow's head; height of a line in sizes of its font
 _STARTS, _SWEEPS, _TURNS, _STRAIGHT = 32, 8, 100, 20.0  # of the search for places
 _TRACK, _LEFT_OPEN = 24.0, "#bfd0f5"  # the shortest bar's room; what two ends leave open
-_MOST_BARS = 8  # a node with more states is drawn as a small histogram
-_NAMES = 0.62  # of the room, for names of what repeats
+_MOST_BARS, _NAMES = 8, 0.62  # more states are a small histogram; room for names that repeat
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ def _spoken(attack: Attack, shown: list[Card], links: list[Edge], listed: list[S
         after = f", after {', '.join(parents)}" if parents else ""
         kind = {"decision": " (decided)", "utility": " (what pays)"}.get(card.kind, "")
         members = f" (a group of {', '.join(card.members)})" if card.is_group else kind
-        parts.append(f"{card.name}{members}{after}: {card.story or card.rule}.")
+        parts.append(ended(f"{card.name}{members}{after}: {card.story or card.rule}"))
     parts += [f"{s.name} is {s.value}; source: {s.source}." for s in listed]
     return " ".join(" ".join(parts).split())
 
