@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
+from reidbn.microdata.decimals import as_written, in_whole
 from reidbn.microdata.kinds import DATE, NUMBER, YEAR
 from reidbn.microdata.sparse import Sparse
 from reidbn.theory.faces import packed, unpacked
@@ -267,9 +266,9 @@ def _near(
     Numbers are compared as they are written, in whole multiples of their last digit: 12 is within
     20 % of 10, where 0.2 * 10 of floats may say otherwise.
     """
-    share, wide = Fraction(Decimal(str(tolerance))), Fraction(Decimal(str(years)))
+    share, wide = as_written(tolerance), as_written(years)
     if kind == NUMBER:
-        own, others = ([Fraction(Decimal(str(v))) for v in values] for values in (known, shown))
+        own, others = ([as_written(v) for v in values] for values in (known, shown))
         reach = [share * abs(value) for value in own]
     elif kind == YEAR:
         own, others = ([Fraction(v) for v in values] for values in (known, shown))
@@ -277,14 +276,7 @@ def _near(
     else:
         own, others = ([Fraction(v.toordinal()) for v in values] for values in (known, shown))
         reach = [wide * Fraction(1461, 4)] * len(own)
-    scale = lcm(*(x.denominator for x in (*own, *others, *reach)))
-    at, points = ([int(x * scale) for x in values] for values in (own, others))
-    widths = [int(x * scale) for x in reach]
-    largest = max(map(abs, (*at, *points)), default=0) + max(widths, default=0)
-    kind_of = np.int64 if largest < 2**62 else object
-    among = np.array(points, dtype=kind_of)
-    ends = [[a - w for a, w in zip(at, widths, strict=True)],
-            [a + w for a, w in zip(at, widths, strict=True)]]  # fmt: skip
-    low = np.searchsorted(among, np.array(ends[0], dtype=kind_of), side="left")
-    high = np.searchsorted(among, np.array(ends[1], dtype=kind_of), side="right")
+    at, among, widths = in_whole(own, others, reach)
+    low = np.searchsorted(among, at - widths, side="left")
+    high = np.searchsorted(among, at + widths, side="right")
     return low.astype(np.int64), high.astype(np.int64)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import DataError
 from reidbn.microdata.columns import Column, column_of, object_array
+from reidbn.microdata.decimals import bands
 from reidbn.microdata.table import People
 
 CROSSES = (
@@ -127,7 +128,7 @@ def _in_bands(people: People, name: str, width: float) -> tuple[Column, NDArray[
     original, released = people.as_read, people.column(name)
     numbers = _numbers(original.labels(name))
     assert numbers is not None  # noqa: S101 - can_be_banded looked
-    band = np.floor(numbers / width)[original.table[:, original.columns.index(name)]]
+    band = bands(numbers, width)[original.table[:, original.columns.index(name)]]
     codes = people.table[:, people.columns.index(name)]
     lowest = np.full(released.cardinality, np.inf)
     highest = np.full(released.cardinality, -np.inf)

@@ -23,6 +23,7 @@ from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.again import asked_again
 from reidbn.microdata.assignment import pair_probabilities
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
+from reidbn.microdata.decimals import near
 from reidbn.microdata.hierarchy import Bands, Hierarchy
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge, sure_of
 from reidbn.microdata.ladders import as_hierarchy
@@ -526,8 +527,7 @@ def _equal(name: str, ours: list[Any], theirs: list[Any]) -> Grid:
 def _near(name: str, ours: list[Any], theirs: list[Any], tolerance: float) -> Grid:
     if any(isinstance(value, str) for value in (*ours, *theirs)):
         raise DataError(f'"{name}" has a tolerance and is not numbers in both tables')
-    a, b = np.array(ours, dtype=np.float64), np.array(theirs, dtype=np.float64)
-    return np.asarray(np.abs(a[:, None] - b) <= tolerance)
+    return near(ours, theirs, tolerance)
 
 
 def _covering(name: str, ladder: Hierarchy, ours: list[Any], theirs: list[Any]) -> Grid:

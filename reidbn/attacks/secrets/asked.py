@@ -19,6 +19,7 @@ from reidbn.attacks.secrets.histories import Histories, value_sets
 from reidbn.calls import refuse_misfit
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
+from reidbn.microdata.decimals import bands, near
 from reidbn.microdata.knowledge import FORMS, Knowledge, Known, is_scenario, knowledge
 from reidbn.microdata.table import People, refuse_emptied
 from reidbn.written import agree, counted
@@ -62,7 +63,7 @@ def ranges_of(labels: NDArray[Any], column: str, spec: Range) -> Ints:
     else:
         if not spec > 0:
             raise UsageError(f'ranges["{column}"] is a width of {spec}; it must be above 0')
-        place = np.floor(values / spec)
+        place = bands(values, spec)
     place = np.where(np.isnan(values), np.inf, place)
     return np.unique(place, return_inverse=True)[1]
 
@@ -77,9 +78,9 @@ def near_matrix(labels: NDArray[Any], column: str, width: float) -> NDArray[np.b
     if not width >= 0:
         raise UsageError(f'the tolerance of "{column}" is {width}; it must be 0 or more')
     values = numbers(labels, column)
-    near = np.abs(values[:, None] - values[None, :]) <= width
-    np.fill_diagonal(near, val=True)
-    return near
+    found = near(values, values, width)
+    np.fill_diagonal(found, val=True)
+    return found
 
 
 def chances_of(people: int, known: Sequence[str], what: Knowledge) -> tuple[Floats, Ints | None]:
