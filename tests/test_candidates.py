@@ -283,3 +283,32 @@ def test_who_knows_less_may_name_somebody_for_a_record_that_nobody_fits_on_all_c
         found.release, found.external, known={"sex": 1.0, "age": 1e-9, "race": 0}
     )
     assert almost.risk == pytest.approx(sure.risk, abs=1e-8)
+
+
+def zips(values, **more):
+    return rb.read_table({"sex": list("FMFMF")[: len(values)], "zip": values},
+                         quasi_identifiers=["sex", "zip"], **more)  # fmt: skip
+
+
+def test_a_hierarchy_of_either_table_makes_another_question():
+    """1* covers 100 where a hierarchy says so; the values alone are the same."""
+    release, outside = zips(["1*", "2*", "2*", "1*"]), ["100", "101", "200", "210", "230"]
+    by_start = {"zip": rb.microdata.Prefix(1)}
+    plain = rb.candidates(release, zips(outside))
+    laddered = rb.candidates(release, zips(outside, hierarchies=by_start))
+    assert plain.counts.tolist() == [0, 0, 0, 0]
+    assert laddered.counts.tolist() == [1, 1, 2, 1]
+    with pytest.warns(rb.errors.ReidbnWarning, match="another rule of matching"):
+        rb.compare(plain, laddered)
+    assert rb.what_if(plain, external=zips(outside, hierarchies=by_start)).changed
+    released = rb.candidates(zips(["1*", "2*", "2*", "1*"], hierarchies=by_start), zips(outside))
+    assert rb.compare(laddered, released)["difference"].eq(0).all()  # they say alike, and one
+
+
+def test_a_column_that_is_not_known_any_more_takes_its_tolerance_with_it():
+    ours = rb.read_table({"a": [1, 2, 3], "b": [1, 1, 2]}, quasi_identifiers=["a", "b"])
+    theirs = rb.read_table({"a": [1, 2, 4], "b": [1, 1, 2]}, quasi_identifiers=["a", "b"])
+    found = rb.candidates(ours, theirs, match={"a": 1})
+    assert rb.what_if(found, unknown="a").counts.tolist() == [2, 2, 1]
+    with pytest.raises(UsageError, match='match names "c"; the shared columns are a, b'):
+        rb.candidates(ours, theirs, match={"c": 1}, known=["a"])

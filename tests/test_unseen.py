@@ -453,3 +453,60 @@ def test_what_a_plan_keeps_is_said_of_the_columns_that_it_looked_at(tmp_path):
     assert (
         "holds only" not in rb.recommend(alone, target="k=5").report(tmp_path / "p.md").read_text()
     )
+
+
+def test_a_secret_that_this_attacker_knows_in_bands_is_in_no_verdict():
+    """social-media knows the decade of an age."""
+    rng = np.random.default_rng(3)
+    frame = {"sex": rng.choice(["F", "M"], 600), "state": rng.choice(["OH", "CA"], 600),
+             "age": rng.integers(0, 90, 600)}  # fmt: skip
+    people = rb.read_table(frame, quasi_identifiers=["sex", "state"], sensitive=["age"])
+    result = rb.assess("adversary-routes", people, scenario="social-media", population=100_000)
+    said = "holds only sex, state: age was used as a secret alone"
+    assert said in str(result.summary("ema", "public"))
+
+
+def known_secret():
+    """Ages in thirties, and an income that who-is-attacking knows."""
+    rng = np.random.default_rng(0)
+    frame = {"sex": rng.choice(["F", "M"], 600), "age": rng.integers(0, 90, 600),
+             "income": rng.integers(10_000, 90_000, 600)}  # fmt: skip
+    return rb.read_table(frame, quasi_identifiers=["sex", "age"], sensitive=["income"],
+                         hierarchies={"age": "bands:30,90"})  # fmt: skip
+
+
+def test_a_plan_promises_nothing_of_a_secret_that_its_own_attacker_knows(tmp_path):
+    """A limit on the secret says nothing of whoever knows it."""
+    people = known_secret()
+    of_income = "income: best guess <= 60%"
+    against = {"scenario": "who-is-attacking", "population": 20_000}
+    targets = ["k=5", {"overall": "highest <= 0.5"}, of_income]
+    plan = rb.recommend(people, "adversary-routes", target=targets, **against)
+    assert plan.known_beside == tuple(plan.to_dict()["known_beside"]) == ("income",)
+    assert "It is not kept with income beside, known to an attacker." in plan.explain()
+    for custodian in (False, True):
+        text = plan.report(tmp_path / "p.md", custodian=custodian).read_text()
+        assert "This is said of a file that holds only sex, age: " in text
+        assert "known to an attacker, and in no target, and written as they are" in text
+        assert "taken as known to nobody" not in text
+    plan = rb.recommend(people, target=["k=5", of_income])
+    assert plan.known_beside == ()
+    assert "known to an attacker" not in plan.explain()
+
+
+def test_what_options_pass_is_said_of_the_columns_that_their_attacker_is_counted_on(tmp_path):
+    base = rb.assess("adversary-routes", known_secret(), scenario="worst-case", population=20_000)
+    coarse = rb.what_if(base, generalise={"age": 2}, scenario="who-is-attacking")
+    table = rb.risk_utility({"now": base, "coarse": coarse}, threshold="ema").table
+    assert table["holds_for"].tolist() == ["the whole table", "a table that holds only sex, age"]
+    rule = {"threshold": "ema", "release": "public", "options": {"coarse": coarse}}
+    for custodian in (False, True):
+        text = base.report(tmp_path / "r.md", custodian=custodian, **rule).read_text()
+        said = "The verdict on coarse is of a table that holds only sex, age: income was used as a"
+        assert said in text
+    own = rb.assess("adversary-routes", known_secret(), scenario="who-is-attacking",
+                    population=20_000)  # fmt: skip
+    text = own.report(tmp_path / "r.md", custodian=True, threshold="ema",
+                      release="public").read_text()  # fmt: skip
+    assert "enough for this rule: the table" in text
+    assert "; that is said of a table that holds only sex, age." in text

@@ -114,6 +114,7 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
 def _say(plan: ReleasePlan) -> None:
     """What to do, what it keeps, and what proves it."""
     from reidbn.plans.left_out import beside, in_words
+    from reidbn.plans.released import untouched_in_words
 
     best, people = plan.best, plan.people
     wide = max(len(name) for name in best.levels)
@@ -155,11 +156,8 @@ def _say(plan: ReleasePlan) -> None:
         click.echo(note)
     click.echo(str(plan.certificate))
     click.echo(plan.least_by)
-    if plan.untouched:
-        names = ", ".join(plan.untouched)
-        click.echo(
-            f"taken as known to nobody, and written as they are unless they name a person: {names}"
-        )
+    for said in untouched_in_words(plan.untouched, plan.known_beside):
+        click.echo(said)
 
 
 def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:

@@ -8,26 +8,23 @@ released record must be a different person, some are likelier and some impossibl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reidbn.calls import fits, refuse_outside, typed
-from reidbn.errors import CrosscheckFailed, DataError, TooLarge, UsageError
+from reidbn.calls import refuse_outside, typed
+from reidbn.errors import CrosscheckFailed, TooLarge, UsageError
 from reidbn.late import late
 from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.again import asked_again
 from reidbn.microdata.assignment import pair_probabilities
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
-from reidbn.microdata.decimals import near
-from reidbn.microdata.hierarchy import Bands, Hierarchy
+from reidbn.microdata.fits import Grid, grid_of, is_ruled
+from reidbn.microdata.hierarchy import Bands
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge, sure_of
-from reidbn.microdata.ladders import as_hierarchy
-from reidbn.microdata.matching import MOST_CELLS
 from reidbn.microdata.table import People, checked_people, refuse_emptied
 from reidbn.result import Measure, Result, by_person, count_of, digest, highest_of, mean_of
 from reidbn.theory.frequencies import numbered
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 200_000_000
 _BLOCK = 5_000_000
-Grid = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -244,11 +240,11 @@ class Candidates(Result):
 
     def _made_with(self) -> dict[str, Any]:
         found = {**super()._made_with(), "outside_fingerprint": self.external.content}
-        rules = sorted((name, rule) for name, rule in (self.match or {}).items() if callable(rule))
-        if rules:  # by what they say of each two values: functions are not told apart by themselves
-            said = [_grid(self.release, self.external, name, self.columns[name], rule)
-                    for name, rule in rules]  # fmt: skip
-            found["rules_fingerprint"] = digest(np.array([name for name, _ in rules]), *said)
+        ruled = {n: (n, o, (self.match or {}).get(n)) for n, o in sorted(self.columns.items())}
+        ruled = {n: of for n, of in ruled.items() if is_ruled(self.release, self.external, *of)}
+        if ruled:  # by what they say of each two values: not all rules are told apart by themselves
+            said = [grid_of(self.release, self.external, *of) for of in ruled.values()]
+            found["rules_fingerprint"] = digest(np.array([*ruled]), *said)
         return found
 
     @property
@@ -307,7 +303,7 @@ class Candidates(Result):
         names = () if self.known is None else self.known.columns
         missed = np.zeros((chosen.size, len(self.external)), dtype=np.int64)  # groups, as bits
         for name, other in self.columns.items():
-            grid = _grid(self.release, self.external, name, other, (self.match or {}).get(name))
+            grid = grid_of(self.release, self.external, name, other, (self.match or {}).get(name))
             ours, theirs = self.release.codes([name])[chosen, 0], self.external.codes([other])[:, 0]
             here = grid[ours[:, None], theirs]
             fits &= here
@@ -383,13 +379,13 @@ def candidates(
     """
     for table in (checked_people(release), checked_people(external)):
         refuse_emptied(table, "candidates")
-    shared = _shared(release, external, columns)
-    what = None if known is None else knowledge(release, known)
-    if what is not None:
-        shared = {name: shared[name] for name in _compared(what, shared)}
+    pairs = _shared(release, external, columns)
     for name in match or {}:
-        if name not in shared:
-            raise UsageError(f'match names "{name}"; the shared columns are {", ".join(shared)}')
+        if name not in pairs:
+            raise UsageError(f'match names "{name}"; the shared columns are {", ".join(pairs)}')
+    what = None if known is None else knowledge(release, known)
+    shared = pairs if what is None else {name: pairs[name] for name in _compared(what, pairs)}
+    match = {name: rule for name, rule in (match or {}).items() if name in shared} or None
     found = _linked(release, external, shared, match or {})
     by_chance = what if what is not None and what.stated and not what.is_sure else None
     if by_chance is not None and (int(found[0].max()) + 1) << by_chance.groups > MOST_PAIRS:
@@ -423,7 +419,7 @@ def _linked(
     release: People, external: People, shared: Mapping[str, str], match: Mapping[str, Any]
 ) -> tuple[Ints, Ints, tuple[Ints, Ints]]:
     """Each record's kind and each person's on these columns, and which of them fit."""
-    grids = [_grid(release, external, name, own, match.get(name)) for name, own in shared.items()]
+    grids = [grid_of(release, external, name, own, match.get(name)) for name, own in shared.items()]
     left, record_kind = _kinds(release, list(shared))
     right, person_kind = _kinds(external, list(shared.values()))
     return record_kind, person_kind, _links(left, right, grids)
@@ -460,86 +456,6 @@ def _kinds(people: People, columns: list[str]) -> tuple[Codes, Ints]:
     codes = people.codes(columns)
     ids, count = class_ids(codes, people.cardinalities(columns))
     return codes[some_of(ids, count)], ids
-
-
-def _grid(release: People, external: People, name: str, other: str, rule: Any) -> Grid:
-    """Which released values fit which external ones."""
-    ours, theirs = release.labels(name).tolist(), external.labels(other).tolist()
-    if len(ours) * len(theirs) > MOST_CELLS:
-        raise TooLarge(f'"{name}": {len(ours)} x {len(theirs)} values; generalise the column first')
-    known = [v for v in ours if v is not None], [v for v in theirs if v is not None]
-    grid = np.zeros((len(ours), len(theirs)), dtype=bool)
-    fits = _rule(name, release.column(name).hierarchy or external.column(other).hierarchy, rule)
-    grid[: len(known[0]), : len(known[1])] = fits(*known)
-    grid[len(known[0]) :, len(known[1]) :] = True
-    if release.missing == "matches-anything":
-        grid[len(known[0]) :] = True
-    if external.missing == "matches-anything":
-        grid[:, len(known[1]) :] = True
-    return grid
-
-
-Fits = Callable[[list[Any], list[Any]], Grid]
-
-
-def _judged(name: str, rule: Callable[[Any, Any], Any], ours: list[Any], theirs: list[Any]) -> Grid:
-    """Each pair of values by the caller's own function."""
-    try:
-        found = [[bool(rule(a, b)) for b in theirs] for a in ours]
-    except Exception as problem:  # its text may hold a person's value
-        raise UsageError(
-            f'match["{name}"]: the function fails on two values ({type(problem).__name__}); it '
-            "takes one of each table and returns True or False"
-        ) from None
-    return np.array(found, dtype=bool).reshape(len(ours), len(theirs))
-
-
-def _rule(name: str, own: Hierarchy | None, rule: Any) -> Fits:
-    if rule is None and own is None:
-        return lambda ours, theirs: _equal(name, ours, theirs)
-    if isinstance(rule, int | float):
-        if not 0 <= rule < 2**53:
-            raise UsageError(
-                f'match["{name}"] is {rule:.12g}; a tolerance is 0 or more'
-                if fits(rule, float)
-                else f'match["{name}"] is too large a tolerance'
-            )
-        return lambda ours, theirs: _near(name, ours, theirs, float(rule))
-    if callable(rule):
-        return lambda ours, theirs: _judged(name, rule, ours, theirs)
-    ladder = as_hierarchy(rule) if rule is not None else own
-    if ladder is None:
-        raise UsageError(f'no rule for "{name}"')
-    return lambda ours, theirs: _covering(name, ladder, ours, theirs)
-
-
-def _equal(name: str, ours: list[Any], theirs: list[Any]) -> Grid:
-    if ours and theirs and isinstance(ours[0], str) != isinstance(theirs[0], str):
-        raise DataError(f'"{name}" is texts in one table and not in the other; convert one of them')
-    place = {value: i for i, value in enumerate(theirs)}
-    grid = np.zeros((len(ours), len(theirs)), dtype=bool)
-    for i, value in enumerate(ours):
-        if value in place:
-            grid[i, place[value]] = True
-    return grid
-
-
-def _near(name: str, ours: list[Any], theirs: list[Any], tolerance: float) -> Grid:
-    if any(isinstance(value, str) for value in (*ours, *theirs)):
-        raise DataError(f'"{name}" has a tolerance and is not numbers in both tables')
-    return near(ours, theirs, tolerance)
-
-
-def _covering(name: str, ladder: Hierarchy, ours: list[Any], theirs: list[Any]) -> Grid:
-    try:
-        overlap = ladder.overlaps([*ours, *theirs])
-    except DataError as problem:
-        raise DataError(f'column "{name}": {problem}') from None
-    grid = np.zeros((len(ours), len(theirs)), dtype=bool)
-    for i in range(len(ours)):
-        found = overlap(i)
-        grid[i, found[found >= len(ours)] - len(ours)] = True
-    return grid
 
 
 def _links(left: Codes, right: Codes, grids: list[Grid]) -> tuple[Ints, Ints]:

@@ -20,7 +20,7 @@ from reidbn.errors import a_dozen
 from reidbn.microdata.generalise import bits
 from reidbn.plans.left_out import beside, in_words, rows_of
 from reidbn.plans.losses import SEPARABLE
-from reidbn.plans.released import apostrophes, apostrophes_in_words
+from reidbn.plans.released import apostrophes, apostrophes_in_words, untouched_in_words
 from reidbn.plans.together import SECOND
 from reidbn.release.counts import BASE, down
 from reidbn.release.seal import sealed
@@ -205,7 +205,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
 
 def _of_no_other(plan: ReleasePlan) -> list[str]:
     """That what is kept is kept on some columns, where the file has others."""
-    limited = {t.measure for t in plan.targets if t.on_secret}
+    limited = {t.measure for t in plan.targets if t.on_secret} - {*plan.known_beside}
     if not (left := [name for name in plan.untouched if name not in limited]):
         return []
     kept = ", ".join([*plan.best.levels, *sorted(limited)])
@@ -353,11 +353,7 @@ def _levels(plan: ReleasePlan, row: Any) -> str:
 def _allowed(plan: ReleasePlan, *, custodian: bool) -> list[str]:
     kept = [n for n in plan.best.levels if plan.highest[n] and not plan.best.levels[n]]
     found = [f"as they were: {', '.join(kept)}"] if kept else []
-    if plan.untouched:
-        names = ", ".join(plan.untouched)
-        found.append(
-            f"taken as known to nobody, and written as they are unless they name a person: {names}"
-        )
+    found += untouched_in_words(plan.untouched, plan.known_beside)
     quoted = apostrophes(plan.apply(), plan.untouched)
     said = apostrophes_in_words(quoted["texts_in"] if custodian else [], quoted["names"])
     return [*found, *([f"in a CSV file an apostrophe stands {said}"] if said else [])]

@@ -14,7 +14,7 @@ import numpy as np
 from reidbn.aside import aside
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
-from reidbn.errors import UsageError
+from reidbn.errors import UsageError, a_dozen
 from reidbn.microdata.generalise import empty_cells, generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.losses import ByFunction
@@ -27,6 +27,7 @@ from reidbn.plans.ways import Node
 from reidbn.release.ledger import opened
 from reidbn.report.options import ByLoss
 from reidbn.report.thresholds import risk_told
+from reidbn.report.unseen import read_alone
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -493,6 +494,12 @@ class ReleasePlan:
         """Columns of the source that no attack looked at: names and numbers of people, say."""
         return (*self.people.sensitive, *self.people.others.names)
 
+    @property
+    def known_beside(self) -> tuple[str, ...]:
+        """Those of them that an attacker of a target goes by: with them nothing is promised."""
+        of = (read_alone(r) for r in self.results.values() if isinstance(r, Assessment))
+        return tuple(dict.fromkeys(name for names in of for name in names))
+
     @typed
     def report(self, path: str | os.PathLike[str], *, custodian: bool = False) -> Path:
         """Write the page of the plan as .html, .md or .json.
@@ -533,8 +540,10 @@ class ReleasePlan:
         proof = "no other way that was allowed is better: proved"
         if not self.certificate.is_proved:
             proof = "whether another way is better is not settled (.certificate)"
-        finer = "; ".join(self._finer[:MOST_SAID])
+        finer, known = "; ".join(self._finer[:MOST_SAID]), self.known_beside
         said = f"One level finer, {finer}; {proof}" if finer else f"{proof[0].upper()}{proof[1:]}"
+        if known:
+            said += f". It is not kept with {a_dozen(known)} beside, known to an attacker"
         return f"{drawn}To keep {' and '.join(parts)}: {self.best}. {said}."
 
     @property
@@ -560,24 +569,22 @@ class ReleasePlan:
             "targets": [str(t) for t in self.targets],
             "levels": dict(best.levels),
             "columns_dropped": list(best.dropped),
+            "untouched": list(self.untouched), "known_beside": list(self.known_beside),
             "csv_apostrophes": apostrophes(self.apply(), self.untouched),
             "suppressed": best.suppressed,
             "left_out": self.left_out.to_dict(orient="records"),
             "cells_emptied": best.emptied,
-            "people": len(self.people),
-            "drawn_of": self.drawn_of,
+            "people": len(self.people), "drawn_of": self.drawn_of,
             "sampled": self.sampled.to_dict(orient="records") if self.is_sample else [],
             "loss": {"name": self.loss, "value": best.loss, "measured_by": self.loss_told},
             "before": dict(best.before),
             "after": dict(best.after),
             "people_above": dict(best.above),
-            "measures": self.measures.to_dict(orient="records"),
-            "notes": list(self.notes),
+            "measures": self.measures.to_dict(orient="records"), "notes": list(self.notes),
             "certificate": {
                 "nodes": proof.nodes, "counted": proof.counted, "skipped": proof.skipped,
                 "unsettled": proof.unsettled, "gap": proof.gap, "proved": proof.is_proved,
-                "seconds": proof.seconds,
-                "cells_emptied_at": proof.tried,
+                "seconds": proof.seconds, "cells_emptied_at": proof.tried,
             },
         }  # fmt: skip
 

@@ -269,3 +269,14 @@ def _as_it_stands(relation: Any) -> pd.DataFrame:
         cells = [None if pd.isna(text) else made(text) for text in table[name]]
         table[name] = pd.Series(cells, dtype=object)
     return table
+
+
+def untouched_in_words(untouched: Sequence[str], known: Sequence[str]) -> list[str]:
+    """What becomes of the columns that no target counts; `known` of them to an attacker."""
+    nobody = [name for name in untouched if name not in known]
+    found = ("taken as known to nobody", nobody), ("known to an attacker, and in no target", known)
+    return [
+        f"{what}, and written as they are unless they name a person: {', '.join(names)}"
+        for what, names in found
+        if names
+    ]

@@ -27,6 +27,7 @@ from reidbn.report.style import titled
 from reidbn.report.summary import Summary, told_left_out, told_not
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Rule, judge, risk_told, tells_changes, written_alike
+from reidbn.report.unseen import holds_only_since
 from reidbn.report.words import one_in, per_cent
 from reidbn.written import counted
 
@@ -444,6 +445,7 @@ def options_compared(
     first = next(iter(options.values()))
     own_classes = judge(first, rule).sizes
     rows, names, risks, losses, notes = [], [], [], [], []
+    whose: dict[str, list[str]] = {}  # releases by what alone is said of them
     for name, option in options.items():
         judged, (risk, tied) = judge(option, rule), risk_told(option)
         notes.append(tied)
@@ -466,6 +468,9 @@ def options_compared(
         if not is_told:  # counts of other classes of the same people would tell of those within
             verdict = verdict if tells_changes(telling, option.inputs.people, rule) else NOT_TOLD
             share = mean = highest = NOT_TOLD
+        since = "" if judged.told_passes(own) is False else holds_only_since(option)
+        if since:
+            whose.setdefault(since, []).append(name)
         rows.append([name, verdict, share, mean, highest, lost])
         if is_told and loss is not None and (rule.on_classes or not kept_back):
             names.append(name)
@@ -482,6 +487,7 @@ def options_compared(
         "Options compared",
         text=[
             *(f"{said[0].upper()}{said[1:]}." for said in dict.fromkeys(notes) if said),
+            *(f"The verdict on {', '.join(of)} is of {since}." for since, of in whose.items()),
             *_ordered(by, f"; {INFORMATION_LOST}"),
         ],
         shown=[
@@ -518,7 +524,9 @@ def best_options(result: Assessment, best: Any, rule: Rule, telling: Telling) ->
         rows = [[name, "passes"] for name in best.names]
         caption = "Releases with nobody left out that keep the rule"
         shown = [Shown(caption, ("columns", "verdict"), rows)] if rows else []
-        return Section("Options compared", text=_ordered(best.by) if rows else [], shown=shown)
+        since = holds_only_since(result)
+        text = [*_ordered(best.by), *([f"A verdict here is of {since}."] if since else [])]
+        return Section("Options compared", text=text if rows else [], shown=shown)
     by = best.by if best.results else ""
     found = options_compared({"this release": result, **best.results}, rule, telling, by)
     steps = [[name, how] for name, how in best.proposed.items()] if best.results else []

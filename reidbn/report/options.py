@@ -14,6 +14,7 @@ from reidbn.report.style import save
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Rule, judge, risk_told
 from reidbn.report.thresholds import rule as read_rule
+from reidbn.report.unseen import holds_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +68,7 @@ def risk_utility(
     `above` counts the people beyond the limit: of a public release those who have too few alike (or
     a risk above your own limit, threshold={"overall": 0.2}), of a controlled one who is unique.
     Where policies are worth the same to the attacker, risks are the highest of these, as judged.
+    `holds_for` says of which columns alone, where its source has others that nobody looked at.
     Who was left out, and each cell that was emptied, lost all bits, as for rb.recommend.
 
     The options are assessments of variants of one table, such as those of `rb.what_if(result,
@@ -93,6 +95,7 @@ def risk_utility(
                 "above": int(judged.beyond.sum()),
                 "share_above": float(judged.beyond.mean()),
                 "passes": judged.passes,
+                "holds_for": holds_only(option) or "the whole table",
                 "information_lost": information_lost(first, option),
             }
         )

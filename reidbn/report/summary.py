@@ -21,13 +21,12 @@ from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import numbers_of
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
-from reidbn.report.unseen import beside
+from reidbn.report.unseen import beside, holds_only, holds_only_since
 from reidbn.report.words import people, per_cent
 from reidbn.result import highest_of, mean_of
 from reidbn.written import counted, tiny
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
-FEW_NAMED = 8  # columns, on the first screen; the section on what was not looked at has all
 ADDED = "difference of probabilities"  # below 0 where an attacker decides otherwise
 AS_WRITTEN = (
     "Rows count as alike for the rule where they are written alike: a missing or general value "
@@ -121,15 +120,7 @@ class Summary:
         said = self.failure or self.judged.sentence(telling)
         if not self.only or self.told_passes(telling) is False:
             return said
-        others = beside(self.result)
-        gone = others.unseen
-        more = f" and {len(gone) - FEW_NAMED} more" if len(gone) > FEW_NAMED else ""
-        looked = [f"nobody looked at {', '.join(gone[:FEW_NAMED])}{more}"] if gone else []
-        told = "; ".join([*looked, *(f"{name} was used {why} alone" for name, why in others.used)])
-        return (
-            f"{said} This holds for {self.only}: {told}, and no verdict is made on a file that "
-            "has them, too."
-        )
+        return f"{said} This holds for {holds_only_since(self.result)}."
 
     def told_other(self, telling: Telling) -> str:
         """What the rule that is not used says."""
@@ -141,12 +132,7 @@ class Summary:
     @property
     def only(self) -> str:
         """Which table alone a verdict is on, where its source has columns nobody looked at."""
-        others = beside(self.result)
-        if not others.names:
-            return ""
-        named = [name for name in self.result.inputs.people.columns if name not in others.names]
-        what = ", ".join(named) if len(named) <= FEW_NAMED else f"{len(named)} columns looked at"
-        return f"a table that holds only {what}"
+        return holds_only(self.result)
 
     def told_risk(self, telling: Telling) -> str:
         """The risk of the attack, in one sentence; it is not what precedents are about."""

@@ -30,6 +30,7 @@ ONE_TABLE = (
     "but one person, may work out more: this report does not promise anything against them."
 )
 LINDDUN = FRAMEWORKS["linddun"][1]
+FEW_NAMED = 8  # columns, on the first screen; the section on what was not looked at has all
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,9 @@ def _looked_up(result: Assessment) -> tuple[str, ...]:
 def read_alone(result: Assessment) -> dict[str, str]:
     """Columns that this attacker goes by and no rule counts, and for what they were read."""
     people = result.inputs.people
-    known = dict.fromkeys((c for k in result.groups.missed for c in k.columns), AS_SECRET)
+    missed = result.groups.missed
+    names = (c for k in missed for c in (*k.columns, *([k.in_bands.of] if k.in_bands else [])))
+    known = dict.fromkeys(names, AS_SECRET)
     found = known | dict.fromkeys(_looked_up(result), AS_LOOKED_UP)
     return {name: why for name, why in found.items()
             if name in people.columns and name not in people.quasi_identifiers}  # fmt: skip
@@ -212,6 +215,28 @@ def beside(result: Assessment) -> Others:
     """The columns of the source that no rule counts, those of `read_alone` among them."""
     others, alone = result.inputs.people.others, read_alone(result)
     return replace(others, names=(*alone, *others.names), used=(*others.used, *alone.items()))
+
+
+def holds_only(result: Assessment) -> str:
+    """Which table alone a verdict is on, where its source has columns nobody looked at."""
+    others = beside(result)
+    if not others.names:
+        return ""
+    named = [name for name in result.inputs.people.columns if name not in others.names]
+    what = ", ".join(named) if len(named) <= FEW_NAMED else f"{len(named)} columns looked at"
+    return f"a table that holds only {what}"
+
+
+def holds_only_since(result: Assessment) -> str:
+    """The same, and why no verdict is of more; empty where it is of the whole file."""
+    if not (only := holds_only(result)):
+        return ""
+    others = beside(result)
+    gone = others.unseen
+    more = f" and {len(gone) - FEW_NAMED} more" if len(gone) > FEW_NAMED else ""
+    looked = [f"nobody looked at {', '.join(gone[:FEW_NAMED])}{more}"] if gone else []
+    told = "; ".join([*looked, *(f"{name} was used {why} alone" for name, why in others.used)])
+    return f"{only}: {told}, and no verdict is made on a file that has them, too"
 
 
 def _used(result: Any) -> list[str]:
