@@ -430,3 +430,28 @@ def test_whatever_is_written_goes_through_one_door():
 )  # fmt: skip
 def test_what_goes_around_the_door_is_seen(body):
     assert [*around_the_door(f"def f(p):\n    {body}\n")]
+
+
+@pytest.mark.parametrize("name", ["r.htm", "r.HTML", "r.markdown", "p.pq"])
+def test_names_that_mean_one_kind_of_file_are_taken_everywhere(name, tmp_path):
+    people = rb.read_table({"sex": list("FM") * 60}, quasi_identifiers=["sex"])
+    path = tmp_path / name
+    if name == "p.pq":
+        rb.recommend(people, target="k=5").write(path)
+        assert pd.read_parquet(path)["sex"].tolist() == ["F"] * 60 + ["M"] * 60
+        rb.assess("marketer", people).to_restricted(path)
+        assert len(pd.read_parquet(path)) == 120
+    else:
+        text = rb.suda(people).report(path).read_text()
+        assert text.startswith("<!DOCTYPE html>" if name.lower()[:4] == "r.ht" else "# ")
+
+
+def test_a_command_writes_no_file_of_another_kind_than_its_name_says(tmp_path, capsys):
+    from reidbn.cli import main
+
+    for call in (["sweep", "breakfast", "breakfast", "p_oats", "--csv", "s.parquet"],
+                 ["new", "mine", "-o", "x.html"]):  # fmt: skip
+        with pytest.raises(SystemExit) as stopped:
+            main(call)
+        assert stopped.value.code == 2
+        assert "end the name in" in capsys.readouterr().err

@@ -25,9 +25,9 @@ OUT = (
     "Restricted."
 )
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "html": click.option("--html", type=NewFile(".html", ".htm", ""),
+    "html": click.option("--html", type=NewFile(".html", ""),
                          help="Write the report; counts are rounded, so that it may be passed on."),
-    "markdown": click.option("--markdown", type=NewFile(".md", ".markdown", ""),
+    "markdown": click.option("--markdown", type=NewFile(".md", ""),
                              help="Write the report as Markdown."),
     "json_report": click.option("--json-report", type=NewFile(".json", ""),
                                 help="Write the report's numbers as JSON."),

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reidbn.cli._options import FILE, json_option, print_json, print_table, quiet_option
+from reidbn.cli._options import NewFile, json_option, print_json, print_table, quiet_option
 from reidbn.errors import UsageError
 from reidbn.release.writing import write_text
 
@@ -82,7 +82,9 @@ def thresholds(as_json: bool) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--output", "-o", type=FILE, help="Where to write it; default NAME.yaml.")
+@click.option(
+    "--output", "-o", type=NewFile(".yaml", ""), help="Where to write it; default NAME.yaml."
+)
 @click.option("--force", is_flag=True, help="Overwrite a file that is there.")
 @json_option
 @quiet_option

@@ -14,10 +14,10 @@ import click
 from reidbn.above import refuse_no_limit
 from reidbn.cli._files import are_results, compare_files
 from reidbn.cli._options import (
-    FILE,
     NUMBER,
     TABLE,
     WHOLE,
+    NewFile,
     is_high,
     number,
     option_once,
@@ -58,7 +58,7 @@ _over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
 @click.option("--over", multiple=True, required=True, metavar="NAME[=VALUES]",
               help="Values a,b,c or from:to:count; a bare name: 11 over its range.")  # fmt: skip
 @option_once("--per-person", "--per-subject", is_flag=True, help="One row per person and setting.")
-@click.option("--csv", type=FILE, help="Write the table as CSV.")
+@click.option("--csv", type=NewFile(".csv", ".txt", ""), help="Write the table as CSV.")
 @click.option("--parquet", type=TABLE, help="Write the table as Parquet.")
 @click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
               show_default=True,

@@ -25,7 +25,7 @@ from reidbn.page.closed import Json
 from reidbn.page.payload import Start, part_of, payload
 from reidbn.page.people import behind
 from reidbn.release.seal import sealed
-from reidbn.release.writing import write_text
+from reidbn.release.writing import ending, write_text
 from reidbn.report.drawing import laid_out, wrapped
 from reidbn.report.ledgered import Texts, digest, released
 from reidbn.report.page import context_of, seal_of
@@ -123,7 +123,7 @@ def page_of_people(
 
 def _place(path: str | Path) -> Path:
     place = Path(path)
-    if place.suffix.lower() not in (".html", ".htm"):
+    if ending(place) != ".html":
         raise UsageError(f"{place.name}: a page is an .html file")
     return place
 

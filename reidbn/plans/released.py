@@ -23,7 +23,14 @@ from reidbn.microdata.direct import looks_direct
 from reidbn.microdata.header import NO_HEADER, has_no_header
 from reidbn.microdata.sources import quoted, source_of
 from reidbn.microdata.table import People
-from reidbn.release.writing import runs, safe_cells, unsafe_columns, unsafe_names, write_csv
+from reidbn.release.writing import (
+    ends_in,
+    runs,
+    safe_cells,
+    unsafe_columns,
+    unsafe_names,
+    write_csv,
+)
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -73,9 +80,7 @@ def written_frame(
     every row, so that the file is not read with them.  Rows are sorted by what is written: two
     files of one table cannot be joined by where a row stands.
     """
-    kind = Path(path).suffix.lower()
-    if kind not in ENDINGS:
-        raise UsageError(f"{path}: end the name in .csv or .parquet")
+    kind = ends_in(path, ENDINGS)
     released = released_frame(people, source.table)
     named = {} if keep_id else naming(people, source)
     if named:

@@ -25,8 +25,9 @@ from reidbn.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-PARQUET = (".parquet", ".pq", "")
+PARQUET = (".parquet", "")
 """How the name of a Parquet file may end."""
+_ALIKE = {".htm": ".html", ".markdown": ".md", ".pq": ".parquet", ".yml": ".yaml"}
 _PART = ".part"
 _LOCK = "lock"
 _UNSEEN = "lock.new"
@@ -57,11 +58,23 @@ def whole(path: str | os.PathLike[str], *, of_people: bool = False) -> Iterator[
         _synced_folder(place.parent)
 
 
-def ends_in(path: str | os.PathLike[str], endings: Sequence[str], what: str = "") -> None:
-    """Refuse a name that ends as another kind of file does; "" among `endings` is no ending."""
-    if Path(path).suffix.lower() not in endings:
+def ending(path: str | os.PathLike[str]) -> str:
+    """What kind of file a name is of, by its ending: .htm is .html.
+
+    >>> ending("r.HTM"), ending("r.pq")
+    ('.html', '.parquet')
+    """
+    found = Path(path).suffix.lower()
+    return _ALIKE.get(found, found)
+
+
+def ends_in(path: str | os.PathLike[str], endings: Sequence[str], what: str = "") -> str:
+    """The kind of a file; refused where it is another; "" among `endings` is no ending."""
+    found = ending(path)
+    if found not in endings:
         wanted = " or ".join(filter(None, endings))
         raise UsageError(f"{what}{Path(path).name}: end the name in {wanted}")
+    return found
 
 
 def probe(*paths: str | os.PathLike[str] | None) -> None:

@@ -26,6 +26,7 @@ from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.release.counts import APART, BASE, NOT_BESIDE, PART, STEP, Alike
 from reidbn.release.seal import sealed
+from reidbn.release.writing import ending as kind_of
 from reidbn.release.writing import write_text
 from reidbn.report.counting import OWN_COPY
 from reidbn.report.style import (
@@ -559,7 +560,7 @@ def ending(path: str | Path, kinds: Sequence[str]) -> str:
     """The ending of a file's name, which must be one of these."""
     if not isinstance(path, str | PathLike):
         raise UsageError("path is the path of a file")
-    found = Path(path).suffix.lower()
+    found = kind_of(path)
     if found not in kinds:
         raise UsageError(f"{Path(path).name}: end the name in {', '.join(kinds)}")
     return found

@@ -53,7 +53,7 @@ from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
 from reidbn.population.structured import STRUCTURED, least_that_stay
 from reidbn.progress import progress
-from reidbn.release.writing import write_csv
+from reidbn.release.writing import ends_in, write_csv
 from reidbn.result import by_person
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import Packed
@@ -484,9 +484,8 @@ def write_restricted(result: Assessment, path: Any, measure: str = OVERALL) -> P
     """
     result.refuse_simulated("everybody's main route")
     place = Path(place_of(path, "path"))
-    if place.suffix not in (".csv", ".parquet"):
-        raise UsageError(f"{place.name}: end the name in .csv or .parquet")
+    kind = ends_in(place, (".csv", ".parquet"))
     table = most_exposed(result, len(result), measure).reset_index(names="subject")
-    if place.suffix == ".parquet":
+    if kind == ".parquet":
         return write_frames(place, [table])
     return write_csv(table, place, of_people=True)
