@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -193,6 +193,14 @@ class Truth(Uniqueness):
         """Share of the table's unique rows that are unique in the population."""
         alone = self.sample.class_sizes == 1
         return float((self.population_sizes[alone] == 1).mean()) if alone.any() else 0.0
+
+    def _in_words(self) -> Iterator[str]:
+        stay = int(((self.sample.class_sizes == 1) & (self.population_sizes == 1)).sum())
+        yield (
+            f"{self.population_uniques:,} of the {self.population:,} people of the population are "
+            f"unique, counted in its own table; of the {self.uniques:,} who are unique among the "
+            f"{self.n:,} of this one {stay:,} are."
+        )
 
     @property
     def expected_uniques(self) -> float:

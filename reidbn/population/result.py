@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -312,6 +312,34 @@ class Uniqueness(Result, ABC):
                 columns[name] = np.full(len(self.sample.asked or ()), np.nan)
                 columns[name][where] = values
         return by_person(columns, self.table)
+
+    def explain(self, person: Any = None, measure: str = "overall") -> str:
+        """What is estimated, how, and what to bear in mind; of a person or a measure nothing."""
+        if person is not None:
+            super().explain(person, measure)
+        return "\n".join([*self._in_words(), *self.warnings])
+
+    def _in_words(self) -> Iterator[str]:
+        """The number, of which population, with its interval, by which model; and P(unique)."""
+        by = f"{self.model} ({self.status})"
+        total, found = number_or_none(self, "expected_uniques"), self._prediction()
+        if total is None:
+            yield f"{by} does not say how many of the {self.population:,} people are unique."
+        else:
+            ends = "without an interval"
+            if found is not None and found.interval is not None:
+                low, high = found.interval
+                ends = f"95 % {low:,.0f} to {high:,.0f}"
+            yield (
+                f"{total:,.0f} of the {self.population:,} people of the population are expected to "
+                f"be unique ({ends}), says {by}."
+            )
+        share = number_or_none(self, "p_unique")
+        if share is not None:
+            yield (
+                f"{self.uniques:,} of the {self.n:,} people of the table are unique in it; in the "
+                f"population each of them is with the chance {share:.2g} on average."
+            )
 
     def check(self) -> Any:
         """The model on parts of the table, to predict the table itself; see `rehearse`."""

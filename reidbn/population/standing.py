@@ -39,6 +39,8 @@ class Stands:
 
     sizes: Floats
     """Knots of the population, were everybody of the table like one row."""
+    own: Floats
+    """For how many people those of each row stand, on average."""
     layers: tuple[SubsetLayers, ...]
     """What is said where everybody stands for that many."""
     place: Single

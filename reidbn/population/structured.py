@@ -22,10 +22,8 @@ D the standard deviation of the log answers of both models, their mixture and th
 where structures disagree, nobody knows.  s0 and c are fitted on real tables, each from the others
 (benchmarks/results/real_populations.md).
 
-Where no two columns go together as far as the table shows (theory/independence.py) there is no
-structure to calibrate, and the layer's e may be all error: three quarters of the draws are those of
-shares multiplied, from margins as even as chance allows to as counted.  The estimate stays that of
-the structures, the larger: of real columns that go together unseen the product was 5 for 97.
+Where no two columns go together as far as the table shows, three quarters of the draws are those of
+shares multiplied (multiplied.py).
 
 Survey weights take the place of N/n.  The layer is calibrated on the table as it is: n p are those
 of the table who are like a row.  Each stands for W people, W the mean weight of those alike
@@ -44,6 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.population.multiplied import EVENED, NO_PAIR, are_plain, means, near_knot
 from reidbn.population.pitman import check_level
 from reidbn.population.remarks import of_width
 from reidbn.population.result import Uniqueness, ends_of
@@ -71,21 +70,11 @@ SPREAD = (0.015, 0.785)
 """s0 and c of equation (2)."""
 APART_OF_OWN = 3.0
 """c where most people have a value of their own (benchmarks/results/one_off_values.md)."""
-INDEPENDENT = 0.05
-"""The p-value from which on no two columns are said to go together."""
-EVENED = tuple(np.linspace(0.0, 1.0, 5).tolist())
-OF_STRUCTURES = 4
-"""One draw in so many is of the structures, where no two columns go together."""
 SMALLEST = 100
 """People below whom structures cannot be told apart."""
 UNSEEN = 0.5  # of a row: an answer of less is as good as one of that
 UNLIKE = 1.0  # unique rows at most, that the table has nobody like
 HALF = 0.5  # sampled, from which on the table's uniques tell who stays unique
-NO_PAIR = (
-    "no two columns go together as far as the table shows (a test of all pairs): if none do, the "
-    "lower part of the interval is right (log-linear says its middle), and the estimate, which "
-    "stays that of structures for what a table of this size cannot show, is several times too high"
-)
 QUANTITIES = ("expected_uniques", "expected_uniques_in_table", "p_unique")
 _DRAWS, _KNOTS = 4_000, 80
 _WEIGHTS = 9  # knots of W, where people stand for different numbers
@@ -284,12 +273,6 @@ class StructuredFit(Uniqueness):
         return np.where(self.counts == 1, told, 0.0)
 
     @cached_property
-    def _beside(self) -> Floats:
-        """How many outside the table are like each row, were columns independent: evened x row."""
-        assert self.independent is not None  # noqa: S101 - the callers looked
-        return np.asarray((self.population - self.n) * np.exp(self.independent))
-
-    @cached_property
     def _match(self) -> Floats:
         """E[1/F | f] by distinct row."""
         found = np.empty(len(self.counts))
@@ -384,14 +367,16 @@ class StructuredFit(Uniqueness):
         """The same, as often as each counts."""
         return self._near(self._worth)
 
-    def _near(self, worth: Floats) -> Floats:
+    def _near(self, worth: Floats, *, by_size: bool = True) -> Floats:
+        """Sums over the unique rows near each cell, or near each on all knots of W together."""
         alone, step = self.counts == 1, self._knots[1] - self._knots[0]
         at = np.rint((self._x[alone] - self._knots[0]) / step).astype(np.int64)
         low, beyond = self._between
-        of = np.searchsorted(self._besides, self.beside) * len(self._sizes)
-        at += (of + np.rint(low + beyond).astype(np.int64))[alone] * _KNOTS
-        cells = _KNOTS * len(self._sizes) * len(self._besides)
-        return np.bincount(at, worth[alone], cells).astype(np.float64)
+        sizes = len(self._sizes) if by_size else 1
+        of = np.searchsorted(self._besides, self.beside) * sizes
+        of += np.rint(low + beyond).astype(np.int64) if by_size else 0
+        cells = _KNOTS * sizes * len(self._besides)
+        return np.bincount(at + of[alone] * _KNOTS, worth[alone], cells).astype(np.float64)
 
     def _rates(
         self,
@@ -418,19 +403,23 @@ class StructuredFit(Uniqueness):
         run_out = run_out[point[: draws // 3]]
         drawn = drawn_chances(self._by_point[point], run_out, stay, factor)
         if self.independent is not None:
-            plain = np.arange(draws) % OF_STRUCTURES > 0
+            plain = are_plain(draws)
             drawn[plain] = self._plain[own.integers(len(EVENED), size=plain.sum())]
         return drawn
 
     @cached_property
     def _plain(self) -> Floats:
-        """P(F = 1 | f = 1) were columns independent, mean over the unique rows near each cell."""
-        held, cells = self._held, np.arange(len(self._held))
-        some = held > 0
-        if not some.any():
-            return np.zeros((len(EVENED), len(held)))
-        told = [self._near(np.exp(-beside)) for beside in self._beside]
-        return np.stack([np.interp(cells, cells[some], own[some] / held[some]) for own in told])
+        """P(F = 1 | f = 1) were columns independent: level x cell."""
+        assert self.independent is not None  # noqa: S101 - the caller looked
+        low, beyond = self._between
+        found = []
+        for k, N in enumerate(self._sizes):
+            weight = near_knot(low + beyond, k)
+            alone = np.exp(-(N - self.n) * np.exp(self.independent))
+            told = [self._near(weight * own, by_size=False) for own in alone]
+            of = means(np.stack(told), self._near(weight, by_size=False))
+            found.append(of.reshape(len(EVENED), -1, _KNOTS))
+        return np.stack(found, axis=2).reshape(len(EVENED), -1)
 
     def _realised(self, rates: Floats, rng: np.random.Generator) -> Floats:
         """Draws of the population's uniques of rows that the table has."""

@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
-from reidbn.population.margins import posterior_of, share_alike
+from reidbn.population.margins import posterior_of
+from reidbn.population.multiplied import (
+    between,
+    ends_of_shares,
+    none_go_together,
+    of_the_table,
+)
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.population.remarks import of_width, pitman_remarks
 from reidbn.population.result import Chosen, Uniqueness
 from reidbn.population.sample import Sample, in_one_order, is_one_off
 from reidbn.population.structured import (
-    EVENED,
-    INDEPENDENT,
     SMALLEST,
     STRUCTURED,
     StructuredFit,
@@ -29,10 +33,17 @@ from reidbn.population.structured import (
 )
 from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
-from reidbn.theory.independence import evened, independent_at
 from reidbn.theory.layer import FEW, common_layer, fit_layer, how_far_apart, which_beside
 from reidbn.theory.marginals import rarest
-from reidbn.theory.structure import Distinct, by_classes, by_forest, together
+from reidbn.theory.structure import (
+    Distinct,
+    TwoTogether,
+    by_classes,
+    by_forest,
+    pairs,
+    spanning,
+    together,
+)
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -68,10 +79,8 @@ class StructuredInstead(Chosen):
         return self.chosen
 
     def explain(self, person: Any = None, measure: str = "overall") -> str:
-        """Which model speaks, and why; of a person or a measure it says nothing."""
-        if person is not None:
-            super().explain(person, measure)
-        return "\n".join([f"{self.chosen.model} speaks: {self.why}.", *self.warnings])
+        """Which model speaks, and why; what it says; of a person or a measure nothing."""
+        return f"{self.chosen.model} speaks: {self.why}.\n{super().explain(person, measure)}"
 
     def _each(self) -> dict[str, Floats]:
         low, high = self._pitman.interval("p_unique", method="grid")
@@ -144,7 +153,9 @@ def fit_structured(sample: Sample) -> Uniqueness:
         return OneAttribute(sample, fit_pitman(sample, model="pitman-bayes"), why)
     ordered = tuple(is_ordered(people, columns[j]) for j in kept)
     rows = _with_key(codes[:, kept], counts, ordered, sample.N)
-    forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
+    every = pairs(rows)
+    forest = by_forest(rows, spanning(every, range(len(rows.values))))
+    classes = by_classes(rows, np.random.default_rng(0))
     x, few = together(forest, classes) + np.log(rows.n), counts <= FEW
     apart = how_far_apart(forest[few], classes[few], counts[few])
     beside = which_beside(rarest(rows)).astype(np.int64)
@@ -154,19 +165,21 @@ def fit_structured(sample: Sample) -> Uniqueness:
         common_layer(x, counts, rows.n), beside,
         posterior_of(sample.table, sample.N) if rows.own else None,
         standing := _standing(sample, ids, codes[:, kept], counts),
-        None if standing or rows.own else _independent(rows, sample.N),
+        None if rows.own else _independent(rows, every, sample.N, standing),
     )  # fmt: skip
 
 
-def _independent(rows: Distinct, N: int) -> Floats | None:
-    """Log shares of rows, from even ones to as counted, where no pair of columns goes together."""
-    if independent_at(rows) < INDEPENDENT:
+def _independent(
+    rows: Distinct, every: list[TwoTogether], N: int, standing: tuple[Floats, Floats] | None
+) -> Floats | None:
+    """Log shares of rows by level, were columns independent; None where some go together."""
+    if not none_go_together(rows, every)[0]:
         return None
-    shares = [
-        share_alike(held[codes].astype(np.int64), frequencies_of(held), N)
-        for held, codes in zip(rows.people, rows.codes.T, strict=True)
-    ]
-    return np.stack([evened(rows, shares, u) for u in EVENED])
+    own, alike = (None, None) if standing is None else standing
+    ends = ends_of_shares(rows, N, own).sum(axis=1)
+    if own is not None and alike is not None:
+        ends[0] += of_the_table(rows, own, alike)
+    return np.asarray(between(ends))
 
 
 def _standing(sample: Sample, ids: Ints, codes: Ints, counts: Ints) -> tuple[Floats, Floats] | None:

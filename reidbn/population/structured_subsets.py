@@ -27,6 +27,8 @@ from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.table import People
 from reidbn.population.margins import posteriors_of
+from reidbn.population.multiplied import no_pair_on
+from reidbn.population.multiplied_subsets import MultipliedSubsets, independent_subsets
 from reidbn.population.standing import Stands, between, places
 from reidbn.population.structured import (
     APART_OF_OWN,
@@ -63,6 +65,7 @@ class StructuredSubsets:
     """What the model says of the distinct rows of a table, by subset of groups."""
 
     marginals: Marginals
+    rows: DistinctRows
     layers: SubsetLayers
     place: Ints
     """Where each subset is among those whose shares are asked for; -1: the model says nothing."""
@@ -131,6 +134,17 @@ class StructuredSubsets:
         return np.stack([np.stack(layers.match) for layers in self._every])
 
     @cached_property
+    def independent(self) -> NDArray[np.bool_]:
+        """Subsets of which no two columns go together as far as the table shows."""
+        return self.speaks & independent_subsets(self.marginals)[self.place]
+
+    def remarks(self, frequencies: Sequence[FrequencyTable]) -> tuple[str, ...]:
+        """What to bear in mind where columns do not go together."""
+        told = self.speaks & np.array([table.uniques > 0 for table in frequencies])
+        some = int((told & self.independent).sum())
+        return (no_pair_on(some, int(told.sum())),) if some else ()
+
+    @cached_property
     def apart(self) -> Floats:
         """Standard deviation of the log answers of the structures, by subset (0: one speaks)."""
         found = np.std(np.log(self.answers), axis=1)
@@ -148,8 +162,18 @@ class StructuredSubsets:
         """The same at both ends of what `drawn_chances` leaves open, all chances at one quantile.
 
         `frequencies` are those of the classes on every subset.  The estimate lies between the ends.
+        Where columns do not go together the lower end is as low as in a fit, in which most draws
+        are those of shares multiplied; the upper one stays that of the structures.
         """
-        found = [self._ends_of(layers, tails, frequencies) for layers in self._every]
+        which = np.flatnonzero(independent_subsets(self.marginals))
+        plain = None
+        if len(which):
+            asked = (self.marginals, self.rows, self.layers, which, self.stands)
+            plain = MultipliedSubsets.of(*asked)
+        found = []
+        for knot, layers in enumerate(self._every):
+            told = None if plain is None else plain.tables(layers, knot)
+            found.append(self._ends_of(layers, tails, frequencies, plain, told))
         low, high = zip(*found, strict=True)
         if self.stands is None:
             return replace(self, layers=low[0]), replace(self, layers=high[0])
@@ -160,6 +184,8 @@ class StructuredSubsets:
         layers: SubsetLayers,
         tails: tuple[float, float],
         frequencies: Sequence[FrequencyTable],
+        plain: MultipliedSubsets | None,
+        multiplied: Sequence[Single] | None,
     ) -> tuple[SubsetLayers, SubsetLayers]:
         """Both ends of what one population's layers say."""
         low, high = ([layers.unique.copy(), *(m.copy() for m in layers.match)] for _ in range(2))
@@ -171,6 +197,10 @@ class StructuredSubsets:
             for k, (told, run_out) in enumerate(tables):
                 own = None if stay is None else stay[k][:, :, None]
                 drawn = drawn_chances(told, run_out, own, factor, 1 / max(k, 1))
+                if plain is not None and multiplied is not None:
+                    mine, mixed = plain.draw(drawn, some, multiplied[k])
+                    mixed.sort(axis=1)
+                    low[k][mine] = np.minimum(low[k][mine], _at_tail(mixed, tails[0]))
                 drawn.sort(axis=1)  # a tenth of the time of np.quantile
                 first, last = (_at_tail(drawn, tail) for tail in tails)
                 low[k][some] = np.minimum(low[k][some], first)
@@ -245,11 +275,12 @@ def fit_every_subset(
     marginals = Marginals.of(known, columns, wanted)
     if weights is None:
         layers, answers, _ = _calibrated(marginals, rows, frequencies, population)
-        return StructuredSubsets(marginals, layers, place, answers)
+        return StructuredSubsets(marginals, rows, layers, place, answers)
     sizes, stood = places(marginals, rows, weights, of_large=as_counted)
     layers, answers, several = _calibrated(marginals, rows, frequencies, population, sizes)
-    stands = Stands(sizes, several, stood, as_counted)
-    return StructuredSubsets(marginals, layers, place, answers, stands)
+    own = np.bincount(rows.of_record, weights, rows.rows) / rows.people
+    stands = Stands(sizes, own, several, stood, as_counted)
+    return StructuredSubsets(marginals, rows, layers, place, answers, stands)
 
 
 def _coded(

@@ -38,7 +38,8 @@ __getattr__ = face(
         "similar_sizes": "Levelled level_steps levelled",
         "singled_out": "best_scores drawn_orders failures_by_union left_over",
         "species": "CLASSES classes_in_population solve_snb zayatz",
-        "structure": "Distinct LatentClasses by_classes by_forest forest latent_classes together",
+        "structure": "Distinct LatentClasses by_classes by_forest forest latent_classes pair pairs"
+        " together",
         "survey": "individual_risk individual_risk_approximate",
         "targets": "log_all_identified",
     },

@@ -14,27 +14,39 @@ each pair has a p-value, also of sparse pairs; where attributes are independent 
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import chi2, gamma
 
-from reidbn.theory.structure import Distinct, Floats
+from reidbn.theory.structure import Distinct, Floats, TwoTogether
 
 
-def independent_at(rows: Distinct) -> float:
-    """The p-value of independence over all pairs of attributes: small where some go together."""
-    told = [_log_tail(rows, a, b) for a, b in combinations(range(len(rows.values)), 2)]
-    return float(chi2.sf(-2 * sum(told), 2 * len(told)))
+def independent_at(
+    rows: Distinct, every: Iterable[TwoTogether], inside: NDArray[Any] | None = None
+) -> Floats:
+    """The p-value of independence over all pairs of attributes: small where some go together.
+
+    `every` are the pairs; of several sets of attributes `inside` says, set x attribute, what is in
+    each.
+    """
+    attributes = len(rows.values)
+    some = np.ones((1, attributes)) if inside is None else inside.astype(np.float64)
+    told = np.zeros((attributes, attributes))
+    for two in every:
+        told[two.first, two.second] = _log_tail(rows, two)
+    count = some.sum(axis=1)
+    both = ((some @ told) * some).sum(axis=1)
+    return np.asarray(chi2.sf(-2 * both, count * (count - 1)))
 
 
-def squared(rows: Distinct, a: int, b: int) -> float:
+def squared(rows: Distinct, two: TwoTogether) -> float:
     """Pearson's X^2 of two attributes."""
-    width = rows.values[b]
-    used, place = np.unique(rows.codes[:, a] * width + rows.codes[:, b], return_inverse=True)
-    held = np.bincount(place, rows.counts)
-    alike = rows.people[a][used // width] * rows.people[b][used % width]
-    return float(rows.n * ((held**2 / alike).sum() - 1))
+    one, other = two.values
+    alike = rows.people[two.first][one] * rows.people[two.second][other]
+    return float(rows.n * ((two.people**2 / alike).sum() - 1))
 
 
 def moments(one: Floats, other: Floats) -> tuple[float, float]:
@@ -48,25 +60,30 @@ def moments(one: Floats, other: Floats) -> tuple[float, float]:
     return mean, 2 * n / (n - 3) * (v - w) * (v2 - w2) + n**2 / (n - 1) * w * w2
 
 
-def _log_tail(rows: Distinct, a: int, b: int) -> float:
-    mean, variance = moments(rows.people[a], rows.people[b])
+def _log_tail(rows: Distinct, two: TwoTogether) -> float:
+    mean, variance = moments(rows.people[two.first], rows.people[two.second])
     if variance <= 0:
         return 0.0
-    return float(gamma.logsf(squared(rows, a, b), mean**2 / variance, scale=variance / mean))
+    return float(gamma.logsf(squared(rows, two), mean**2 / variance, scale=variance / mean))
 
 
-def evened(rows: Distinct, shares: list[Floats], u: float) -> Floats:
-    """Log shares of rows of independent attributes, from as even as they may be to as counted.
+def evened(rows: Distinct, shares: Iterable[Floats], stand: Floats | None = None) -> Floats:
+    """Log shares by attribute, as even as may be and as counted: end x attribute x row.
 
     `shares` are each row's by attribute.  Of V values that are alike likely chance makes X^2 about
-    V - 1; so of the log share's distance from -log V the part 1 - (V-1)/X^2 is sure, and the rest
-    counts u, from 0 to 1.
+    V - 1; so of the log share's distance from -log V the part 1 - (V-1)/X^2 is sure.  Where those
+    of each row `stand` for so many people, even are the values of these, and n in X^2 is as many
+    people as would say as much, (sum w)^2 / sum w^2.
     """
-    total = np.zeros(len(rows.counts))
-    for held, share in zip(rows.people, shares, strict=True):
-        V = len(held)
-        off = float(((held - rows.n / V) ** 2).sum()) * V / rows.n
+    worth = np.ones(len(rows.counts)) if stand is None else stand
+    each = rows.counts * worth
+    total, ends = float(each.sum()), []
+    n = total**2 / float(each @ worth)
+    for j, share in enumerate(shares):
+        held, V = rows.people[j], rows.values[j]
+        stood = np.bincount(rows.codes[:, j], each, V) / total
+        off = float(((stood - 1 / V) ** 2).sum()) * V * n
         sure = max(0.0, 1 - (V - 1) / off) if off > 0 else 0.0
-        part = sure + u * (1 - sure)
-        total += part * np.log(share) - (1 - part) * np.log(V)
-    return total
+        of = np.log(share) + np.log(stood * rows.n / held)[rows.codes[:, j]]
+        ends.append((sure * of - (1 - sure) * np.log(V), np.log(share)))
+    return np.stack(ends, axis=1)

@@ -137,7 +137,8 @@ class Marginals:
     # -- the forest --------------------------------------------------------------------------------
 
     @cached_property
-    def _pairs(self) -> list[TwoTogether]:
+    def pairs(self) -> list[TwoTogether]:
+        """Every two attributes, those of the largest mutual information first."""
         return pairs(self.rows)
 
     @cached_property
@@ -148,7 +149,7 @@ class Marginals:
         starts = [0]
         for mask in self.wanted.tolist():
             inside = [j for j in self.attributes(mask) if (j,) not in self.rows.own]
-            for child, edge in outwards(inside, spanning(self._pairs, inside)):
+            for child, edge in outwards(inside, spanning(self.pairs, inside)):
                 key: int | tuple[int, int] = child
                 if edge is not None:
                     key = (edge.first if edge.second == child else edge.second, child)
@@ -161,7 +162,7 @@ class Marginals:
     @cached_property
     def _factors(self) -> tuple[NDArray[np.int32], Single]:
         """The cell of each row, root or pair x row; and the log share of each cell, t x cell."""
-        by_ends = {(p.first, p.second): p for p in self._pairs}
+        by_ends = {(p.first, p.second): p for p in self.pairs}
         cells = np.empty((len(self._plan[1]), len(self.rows.counts)), dtype=np.int32)
         told: list[list[Floats]] = []
         start = 0

@@ -291,6 +291,7 @@ class StructuredPopulation(SubsetPopulation):
             *self.about,
             f"{self.structures}: forest of pairs, latent classes, both together, calibrated "
             f"(see .population.table())",
+            *self.structured.remarks(self.classes.frequencies),
         ]
         if most > ROUNDING:
             found.append(
