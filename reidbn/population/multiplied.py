@@ -2,9 +2,9 @@
 
 Where no two columns go together as far as the table shows (theory/independence.py) there is no
 structure to calibrate, and the layer's e may be all error.  Three quarters of the draws are then
-those of shares multiplied, from margins as even as chance allows to as counted.  The estimate
-stays that of the structures, the larger: of real columns that go together unseen the product was 5
-for 97.
+those of shares multiplied, of margins as even as chance allows: by counted ones people with rare
+values are unique too often.  The estimate stays that of the structures, the larger: of real columns
+that go together unseen the product was 5 for 97.
 
 Draws stand on cells of alike rows, so that of each cell the mean over its rows is drawn.
 """
@@ -27,8 +27,6 @@ Floats: TypeAlias = NDArray[np.float64]
 
 INDEPENDENT = 0.05
 """The p-value from which on no two columns are said to go together."""
-EVENED = np.linspace(0.0, 1.0, 5)
-"""Levels between margins as even as chance allows and as counted."""
 HARDLY = 1e-9
 OF_STRUCTURES = 4
 """One draw in so many is of the structures, where no two columns go together."""
@@ -56,10 +54,10 @@ def none_go_together(
     return independent_at(rows, every, inside) >= INDEPENDENT
 
 
-def ends_of_shares(rows: Distinct, N: int, stand: Floats | None = None) -> Floats:
-    """Log shares by attribute, as even as they may be and as counted: end x attribute x row.
+def even_shares(rows: Distinct, N: int, stand: Floats | None = None) -> Floats:
+    """Log shares by attribute, as even as chance allows: attribute x row.
 
-    With survey weights the former are of the population's people, as `stand` says.
+    With survey weights they are of the population's people, as `stand` says.
     """
     shares = (
         share_alike(held[codes].astype(np.int64), _frequencies(held), N)
@@ -79,11 +77,6 @@ def of_the_table(rows: Distinct, stand: Floats, alike: Floats) -> Floats:
 
 def _frequencies(people: Floats) -> FrequencyTable:
     return FrequencyTable.of(*np.unique(people.astype(np.int64), return_counts=True))
-
-
-def between(ends: NDArray[Any]) -> NDArray[Any]:
-    """The levels of `EVENED` between both ends: the first axis."""
-    return np.stack([ends[0] + u * (ends[1] - ends[0]) for u in EVENED])
 
 
 def are_plain(draws: int) -> NDArray[np.bool_]:

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.population.multiplied import (
-    EVENED,
     HARDLY,
     are_plain,
-    between,
-    ends_of_shares,
+    even_shares,
     means,
     near_knot,
     none_go_together,
@@ -51,8 +49,8 @@ class MultipliedSubsets:
     people: Floats
     stand: Single
     """Where the row is between the knots of W; 0 where all stand for as many."""
-    ends: Floats
-    """Log shares as even as may be and as counted: end x row."""
+    shares: Floats
+    """The log of the row's share."""
 
     @classmethod
     def of(
@@ -62,7 +60,7 @@ class MultipliedSubsets:
         """Look at some rows; `which` are the subsets, among those asked for."""
         inside = inside_of(marginals)[which].astype(np.float64)
         own = None if stands is None else stands.own
-        shares = ends_of_shares(marginals.rows, int(layers.N), own)
+        shares = even_shares(marginals.rows, int(layers.N), own)
         some = np.random.default_rng(0).permutation(rows.rows)
         some = some[: max(1, LOOKED_AT // len(inside))]
         found: list[tuple[NDArray[Any], ...]] = []
@@ -76,26 +74,26 @@ class MultipliedSubsets:
             subset, row = np.nonzero(few)
             beside = marginals.beside(here, f)[which][few] if layers.besides > 1 else None
             cell, beyond = layers.at(x[few], subset, beside)
-            even, counted = ((inside @ each[:, here])[few] for each in shares)
+            even = (inside @ shares[:, here])[few]
             stand = np.zeros(len(row))
             if stands is not None:
                 stand = stands.place[:, here][which][few]
                 alike = stands.alike(here)[which][few]
                 even += of_the_table(marginals.rows, stands.own, alike)
-            found.append((subset, cell, beyond, f[which][few], rows.people[here][row], stand,
-                          np.stack((even, counted), axis=1)))  # fmt: skip
-        subset, cell, beyond, size, people, stand, ends = (
+            size, people = f[which][few], rows.people[here][row]
+            found.append((subset, cell, beyond, size, people, stand, even))
+        subset, cell, beyond, size, people, stand, even = (
             np.concatenate(each) for each in zip(*found, strict=True)
         )
         place = np.full(len(marginals.wanted), -1)
         seen = np.bincount(subset, minlength=len(which)) > 0
         place[which[seen]] = np.flatnonzero(seen)
-        return cls(place, len(which), cell, beyond, size, people, stand, ends.T)
+        return cls(place, len(which), cell, beyond, size, people, stand, even)
 
     def tables(self, layers: SubsetLayers, knot: int = 0) -> list[Single]:
-        """P(F = 1 | f = 1) and E[1/F | f], at a knot of W: subset x level x cell."""
+        """P(F = 1 | f = 1) and E[1/F | f], at a knot of W: subset x cell."""
         cells = layers.unique.shape[1]
-        beside = (layers.N - layers.n) * np.exp(between(self.ends))
+        beside = (layers.N - layers.n) * np.exp(self.shares)
         told = [np.exp(-beside)]
         told += [mean_inverse_beside(np.full(beside.shape, f), beside) for f in range(1, FEW + 1)]
         near = self.people * near_knot(self.stand, knot)
@@ -112,18 +110,15 @@ class MultipliedSubsets:
             own += np.bincount(self.cell + 1, high * value, every)
             return np.asarray(own, dtype=np.float64).reshape(shape)
 
-        held = total(1.0)
-        return np.stack([means(total(own), held) for own in told], axis=1).astype(np.float32)
+        return np.asarray(means(total(told), total(1.0)), dtype=np.float32)
 
     def draw(self, drawn: Single, some: Ints, table: Single) -> tuple[Ints, Single]:
         """Which of some subsets those are, and their draws, subset x draw x cell, in most of which
         shares are multiplied.
         """
         mine = self.place[some] >= 0
-        mixed, plain = drawn[mine], np.flatnonzero(are_plain(drawn.shape[1]))
-        level = np.arange(len(plain)) % len(EVENED)
-        for own, place in zip(mixed, self.place[some[mine]].tolist(), strict=True):
-            own[plain] = table[place][level]
+        mixed = drawn[mine]
+        mixed[:, are_plain(drawn.shape[1])] = table[self.place[some[mine]], None]
         return some[mine], mixed
 
 

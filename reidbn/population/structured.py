@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.population.multiplied import EVENED, NO_PAIR, are_plain, means, near_knot
+from reidbn.population.multiplied import NO_PAIR, are_plain, means, near_knot
 from reidbn.population.pitman import check_level
 from reidbn.population.remarks import of_width
 from reidbn.population.result import Uniqueness, ends_of
@@ -176,8 +176,8 @@ class StructuredFit(Uniqueness):
     weights: tuple[Floats, Floats] | None = None
     """For how many people each distinct row's own people stand, and those alike (W), on average."""
     independent: Floats | None = None
-    """Log shares by distinct row were columns independent, as even as may be to as counted; None:
-    some go together."""
+    """Log shares by distinct row were columns independent, as even as may be; None: some go
+    together."""
     seed: int = 0
 
     @property
@@ -404,22 +404,22 @@ class StructuredFit(Uniqueness):
         drawn = drawn_chances(self._by_point[point], run_out, stay, factor)
         if self.independent is not None:
             plain = are_plain(draws)
-            drawn[plain] = self._plain[own.integers(len(EVENED), size=plain.sum())]
+            drawn[plain] = self._plain
         return drawn
 
     @cached_property
     def _plain(self) -> Floats:
-        """P(F = 1 | f = 1) were columns independent: level x cell."""
+        """P(F = 1 | f = 1) were columns independent, by cell."""
         assert self.independent is not None  # noqa: S101 - the caller looked
         low, beyond = self._between
         found = []
         for k, N in enumerate(self._sizes):
             weight = near_knot(low + beyond, k)
-            alone = np.exp(-(N - self.n) * np.exp(self.independent))
-            told = [self._near(weight * own, by_size=False) for own in alone]
-            of = means(np.stack(told), self._near(weight, by_size=False))
-            found.append(of.reshape(len(EVENED), -1, _KNOTS))
-        return np.stack(found, axis=2).reshape(len(EVENED), -1)
+            told = self._near(
+                weight * np.exp(-(N - self.n) * np.exp(self.independent)), by_size=False
+            )
+            found.append(means(told, self._near(weight, by_size=False)).reshape(-1, _KNOTS))
+        return np.stack(found, axis=1).ravel()
 
     def _realised(self, rates: Floats, rng: np.random.Generator) -> Floats:
         """Draws of the population's uniques of rows that the table has."""

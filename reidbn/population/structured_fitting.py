@@ -14,8 +14,7 @@ from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.population.margins import posterior_of
 from reidbn.population.multiplied import (
-    between,
-    ends_of_shares,
+    even_shares,
     none_go_together,
     of_the_table,
 )
@@ -172,14 +171,14 @@ def fit_structured(sample: Sample) -> Uniqueness:
 def _independent(
     rows: Distinct, every: list[TwoTogether], N: int, standing: tuple[Floats, Floats] | None
 ) -> Floats | None:
-    """Log shares of rows by level, were columns independent; None where some go together."""
+    """Log shares of rows, were columns independent; None where some go together."""
     if not none_go_together(rows, every)[0]:
         return None
     own, alike = (None, None) if standing is None else standing
-    ends = ends_of_shares(rows, N, own).sum(axis=1)
+    told = even_shares(rows, N, own).sum(axis=0)
     if own is not None and alike is not None:
-        ends[0] += of_the_table(rows, own, alike)
-    return np.asarray(between(ends))
+        told += of_the_table(rows, own, alike)
+    return np.asarray(told)
 
 
 def _standing(sample: Sample, ids: Ints, codes: Ints, counts: Ints) -> tuple[Floats, Floats] | None:

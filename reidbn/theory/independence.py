@@ -68,16 +68,16 @@ def _log_tail(rows: Distinct, two: TwoTogether) -> float:
 
 
 def evened(rows: Distinct, shares: Iterable[Floats], stand: Floats | None = None) -> Floats:
-    """Log shares by attribute, as even as may be and as counted: end x attribute x row.
+    """Log shares by attribute, as even as chance allows: attribute x row.
 
     `shares` are each row's by attribute.  Of V values that are alike likely chance makes X^2 about
-    V - 1; so of the log share's distance from -log V the part 1 - (V-1)/X^2 is sure.  Where those
-    of each row `stand` for so many people, even are the values of these, and n in X^2 is as many
-    people as would say as much, (sum w)^2 / sum w^2.
+    V - 1; so of the log share's distance from -log V the part 1 - (V-1)/X^2 is sure, and the rest
+    is left out.  Where those of each row `stand` for so many people, even are the values of these,
+    and n in X^2 is as many people as would say as much, (sum w)^2 / sum w^2.
     """
     worth = np.ones(len(rows.counts)) if stand is None else stand
     each = rows.counts * worth
-    total, ends = float(each.sum()), []
+    total, told = float(each.sum()), []
     n = total**2 / float(each @ worth)
     for j, share in enumerate(shares):
         held, V = rows.people[j], rows.values[j]
@@ -85,5 +85,5 @@ def evened(rows: Distinct, shares: Iterable[Floats], stand: Floats | None = None
         off = float(((stood - 1 / V) ** 2).sum()) * V * n
         sure = max(0.0, 1 - (V - 1) / off) if off > 0 else 0.0
         of = np.log(share) + np.log(stood * rows.n / held)[rows.codes[:, j]]
-        ends.append((sure * of - (1 - sure) * np.log(V), np.log(share)))
-    return np.stack(ends, axis=1)
+        told.append(sure * of - (1 - sure) * np.log(V))
+    return np.stack(told)
