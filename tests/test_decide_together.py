@@ -379,3 +379,38 @@ def test_what_is_ahead_on_a_path_never_taken_says_what_follows_there(sees, best)
     is_open = sees == "[first]"
     assert ("second is decided together with others" in str(found)) == is_open
     assert any("is left open" in note for note in found.to_dict()["notes"]) == is_open
+
+
+MEETS_ITS_END = """
+schema_version: 1
+name: ends
+title: t
+story: s
+sources: [me]
+parameters:
+  a: {value: 0.2, range: [0, 0.9], source: me}
+  b: {value: 0.3, range: [0, 0.9], source: me}
+nodes:
+  size: {states: [s, m, l], rows: [{p: [$a, $b, rest]}]}
+  named: {parents: [size, tries], rows: [{when: {size: s, tries: yes}, p: {yes: 1}}, {p: {no: 1}}]}
+decisions:
+  tries: {options: [no, yes], story: x}
+utilities:
+  gain: {of: [named, tries], unit: euro, source: me,
+         rows: [{when: {named: yes}, value: 10}, {when: {tries: yes}, value: -1}, {value: 0}]}
+questions:
+  risk: {target: named=yes}
+"""
+
+
+def test_ranges_that_leave_no_table_are_cut_and_refused_where_somebody_decides_as_elsewhere():
+    """a + b is at most one: the search for ties along a whole range stopped at what is beyond."""
+    attack = rb.loads(MEETS_ITS_END)
+    bar = rb.tornado(attack, "risk")["a"]
+    assert (bar.low, bar.high) == (0, pytest.approx(0.7))
+    assert "range ends at 0.7" in bar.notes[0]
+    for asks in (rb.uncertainty, rb.sobol):
+        with pytest.raises(rb.UsageError, match=r"the ranges of a, b meet where no answer is"):
+            asks(attack, "risk", over=["a", "b"])
+    found = rb.uncertainty(attack, "risk", over={"a": (0.3, 0.5)})
+    assert found.mean == pytest.approx(0.4, abs=5e-3)  # tries where a is above a tenth

@@ -11,7 +11,7 @@ Grids: the settings of a sweep, from lists, numbers of points, or named changes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import prod
@@ -57,8 +57,22 @@ def worst_along(case: Asked, ranges: Mapping[str, tuple[float, float]]) -> Asked
     points = {}
     for n, (low, high) in ranges.items() if case.decides else ():
         even = spread(low, high, LOOKED_TIED, integer=case.parameter(n).is_integer)
-        points[n] = np.unique(np.concatenate([even, _between_kinks(case, n, low, high)]))
-    return of_worst(case, ({name: at} for name, at in points.items()))
+        every = np.unique(np.concatenate([even, _between_kinks(case, n, low, high)]))
+        points[n] = every
+    return of_worst(case, _that_can_be(case, *({n: at} for n, at in points.items())))
+
+
+def _that_can_be(case: Asked, *looked: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
+    """The settings at which every table is one; of others it is said where they are asked."""
+    for settings in looked:
+        names = [*settings]
+        if case.refusal(settings, names) is None:
+            yield {**settings}
+            continue
+        each = zip(*(at.tolist() for at in settings.values()), strict=True)
+        kept = [case.refusal(dict(zip(names, at, strict=True)), names) is None for at in each]
+        if any(kept):
+            yield {n: at[kept] for n, at in settings.items()}
 
 
 def _between_kinks(case: Asked, name: str, low: float, high: float) -> Array:
@@ -93,7 +107,7 @@ def worst_at_draws(case: Asked, varied: Mapping[str, Parameter], seed: int) -> A
     """The case of the worst of tied policies, where any are tied at some draws of the priors."""
     rng = np.random.default_rng(seed)
     drawn = {n: measure(p).draw(rng, LOOKED_TIED) for n, p in varied.items()}
-    return of_worst(case, [drawn] if drawn else [])
+    return of_worst(case, _that_can_be(case, drawn) if drawn and case.decides else [])
 
 
 def near_the_ends(low: float, high: float) -> Array:
