@@ -86,6 +86,10 @@ def test_the_interval_holds_what_even_columns_multiplied_say_with_a_word(values,
         held += low <= truth <= high
         if any("no two columns go together" in w for w in fit.warnings):
             said += 1
+            alone = fit.counts == 1
+            stay = np.exp(-(N - n) * np.exp(fit.independent[alone])).sum() * N / n
+            assert any(f"about {stay:,.0f} people" in w for w in fit.warnings)
+            assert low <= stay <= high
             plain = population.fit(table, population=N, model="log-linear")
             assert low <= plain.expected_uniques <= fit.expected_uniques
     assert said >= 4
@@ -189,3 +193,20 @@ def test_the_interval_of_weights_holds_even_columns_with_a_word(n):
     assert held >= 2  # none of 3 where the interval is that of structures alone
     assert said >= 2
     assert of_mean >= 2
+
+
+@pytest.mark.parametrize("model", ["structured", "log-linear"])
+def test_no_more_are_unique_than_the_population_has(model):
+    """Weights that sum to nearly the population are taken as they are: here to .9 % more."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.integers(0, 6, (900, 16))).astype(str).add_prefix("c")
+    names, weight = list(frame), rng.uniform(5, 15, 900)
+    frame["weight"] = weight * 9_080 / weight.sum()
+    table = rb.read_table(frame, quasi_identifiers=names, weights="weight")
+    fit = population.fit(table, population=9_000, model=model)
+    assert fit.expected_uniques == 9_000
+    assert "9,000 of the 9,000 people" in fit.explain() or "makes 9,000 pop" in fit.explain()
+    if model == "structured":
+        assert fit.prediction_interval()[1] == 9_000
+        assert fit.interval()[1] <= 9_000
+        assert "about 9,000 people" in fit.explain()

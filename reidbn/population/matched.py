@@ -116,7 +116,7 @@ class LogLinearFit(Uniqueness):
     @property
     def expected_uniques(self) -> float:
         """The table's unique rows that stay unique, each counted 1/(its chance to be sampled)."""
-        return self.found.expected_uniques
+        return min(self.found.expected_uniques, float(self.population))
 
     @cached_property
     def expected_match(self) -> float:

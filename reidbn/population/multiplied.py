@@ -31,19 +31,23 @@ HARDLY = 1e-9
 OF_STRUCTURES = 4
 """One draw in so many is of the structures, where no two columns go together."""
 SHOWN = "no two columns go together as far as the table shows (a test of all pairs)"
-STAYS = "the estimate, which stays that of structures for what a table of this size cannot show, is"
-NO_PAIR = (
-    f"{SHOWN}: if none do, the lower part of the interval is right (log-linear says its middle), "
-    f"and {STAYS} several times too high"
-)
+STAYS = "the estimate stays that of structures for what a table of this size cannot show"
+
+
+def no_pair(multiplied: float) -> str:
+    """Of a fit, of how many unique people shares multiplied say."""
+    return (
+        f"{SHOWN}: if none do, about {multiplied:,.0f} people of the population are unique, as "
+        f"shares multiplied say; {STAYS}, and the interval holds both"
+    )
 
 
 def no_pair_on(some: int, of: int) -> str:
     """The same of some subsets."""
     return (
-        f"on {some:,} of {counted(of, 'subset')} with anybody unique {SHOWN}: if none do, {STAYS} "
-        f"several times too high there, and shares multiplied are right, as log-linear has them; "
-        f"the interval holds both"
+        f"on {some:,} of {counted(of, 'subset')} with anybody unique {SHOWN}: if none do, shares "
+        f"multiplied are right there, as log-linear has them, which may say several times less; "
+        f"{STAYS}, and the interval holds both"
     )
 
 

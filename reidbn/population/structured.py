@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.population.multiplied import NO_PAIR, are_plain, means, near_knot
+from reidbn.population.multiplied import are_plain, means, near_knot, no_pair
 from reidbn.population.pitman import check_level
 from reidbn.population.remarks import of_width
 from reidbn.population.result import Uniqueness, ends_of
@@ -307,7 +307,8 @@ class StructuredFit(Uniqueness):
         """The table's unique rows that stay unique, counted N/n times, or by their weights."""
         if self.weights is None:
             return self.expected_uniques_in_table / self.sampling_fraction
-        return float(self._q @ self._worth) / self.sampling_fraction
+        told = float(self._q @ self._worth) / self.sampling_fraction
+        return min(told, float(self.population))  # weights may sum to a little more
 
     def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
         """E[1/F | f] for `class_sizes` f of the table: the mean over its people in such classes."""
@@ -338,7 +339,9 @@ class StructuredFit(Uniqueness):
         if quantity not in QUANTITIES:
             raise UsageError(f'no quantity "{quantity}"; {did_you_mean(quantity, QUANTITIES)}')
         if quantity == "expected_uniques":
-            drawn = self._rates() @ self._counted / self.sampling_fraction
+            drawn = np.minimum(
+                self._rates() @ self._counted / self.sampling_fraction, self.population
+            )
         else:
             drawn = self._rates() @ self._held
             drawn = drawn / max(self.uniques, 1) if quantity == "p_unique" else drawn
@@ -436,7 +439,7 @@ class StructuredFit(Uniqueness):
         rates = self._rates(draws=draws, own=rng)
         if realised:
             return self._realised(rates, rng)
-        return np.asarray(rates @ self._counted / self.sampling_fraction)
+        return np.minimum(rates @ self._counted / self.sampling_fraction, self.population)
 
     def _unlike(self, rng: np.random.Generator, draws: int, share: float = 1.0) -> Floats:
         pi = self.sampling_fraction
@@ -526,7 +529,8 @@ class StructuredFit(Uniqueness):
         if self.dropped:
             found.append(of_functions(self.dropped))
         if self.independent is not None:
-            found.append(NO_PAIR)
+            told = float(self._plain @ self._counted) / self.sampling_fraction
+            found.append(no_pair(min(told, self.population)))
         if not self.uniques:
             found.append("nobody is unique in the table; that is no proof for the population")
         if self.sample.mostly_alone is not None:
