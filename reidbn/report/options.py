@@ -95,8 +95,8 @@ def risk_utility(
                 "above": int(judged.beyond.sum()),
                 "share_above": float(judged.beyond.mean()),
                 "passes": judged.passes,
-                "holds_for": holds_only(option) or "the whole table",
                 "information_lost": information_lost(first, option),
+                "holds_for": holds_only(option) or "the whole table",
             }
         )
     return RiskUtility(pd.DataFrame(rows).set_index("option"), rule)
