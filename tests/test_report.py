@@ -391,3 +391,31 @@ def test_a_number_that_is_derived_may_move_the_risk_most(tmp_path):
     result.report(tmp_path / "r.md", custodian=True)
     text = (tmp_path / "r.md").read_text()
     assert "moves it most is p_in (derived: p_door + p_window): at 0 the" in text
+
+
+def test_ranges_that_meet_where_no_answer_is_leave_the_report_written(tmp_path):
+    """What they leave open is not worked out, and the report says so."""
+    people = rb.read_table({"sex": list("FM") * 60}, quasi_identifiers=["sex"])
+    attack = rb.loads("""
+schema_version: 1
+name: ends
+title: t
+story: s
+sources: [me]
+parameters:
+  a: {value: 0.2, range: [0, 0.9], source: me}
+  b: {value: 0.3, range: [0, 0.9], source: me}
+subject: {class_size: {per: known, unit: records, range: [1, 100000]}}
+groups: {known: {members: [knows_sex], probability: [0.5], source: me}}
+nodes:
+  size: {states: [s, m, l], rows: [{p: [$a, $b, rest]}]}
+  right: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  named: {parents: [size, right], rows: [{when: {size: s, right: yes}, p: {yes: 1}}, {p: {no: 1}}]}
+questions:
+  overall: {target: named=yes}
+example: {class_size: [120, 60]}
+""")
+    result = rb.assess(attack, people)
+    for custodian in (False, True):
+        text = result.report(tmp_path / "r.md", custodian=custodian).read_text()
+        assert "not worked out: the ranges of some parameters meet where no answer is" in text

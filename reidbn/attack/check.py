@@ -435,8 +435,8 @@ def _no_chances(facts: _Facts, node: Node) -> Iterator[Problem]:
         name, made = ref[1:], facts.attack.numbers.get(ref[1:])
         if unit.strip().lower() in PERCENT and _is_above_1(facts.attack, name):
             continue  # refused where the table is built, with what to write
-        if ref in told or Units.read(unit).is_bare:
-            continue
+        if ref in told or unit == "?" or Units.read(unit).is_bare:
+            continue  # ?: of a parameter that could not be read, which is said where it stands
         told.add(ref)
         way = "a chance is a number between 0 and 1 and has no unit"
         if made is None:

@@ -10,6 +10,7 @@ from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.readings import is_estimated
 from reidbn.attacks.routes.structured import StructuredPopulation
+from reidbn.errors import UsageError
 from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Shown
 from reidbn.report.telling import Telling
@@ -38,9 +39,13 @@ def _priors(result: Assessment, telling: Telling) -> list[Shown]:
     if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
         return []
     if result.whatif_case().decides:  # the risk jumps along every parameter
-        rows = [["mean", "not worked out: the attacker decides anew at every setting"]]
-        return [Shown("What the parameters leave open", ("figure", "mean overall risk"), rows)]
-    found = uncertainty(result, draws=SAMPLES)
+        return _not_worked_out("the attacker decides anew at every setting")
+    try:
+        found = uncertainty(result, draws=SAMPLES)
+    except UsageError:  # its words are for who asks for ranges
+        return _not_worked_out(
+            "the ranges of some parameters meet where no answer is; narrow them in the model"
+        )
     told = {q: one_in(e.value) for q, e in found.quantiles.items()}
     rows = [["mean", one_in(found.mean)]]
     if not telling.custodian:
@@ -51,6 +56,11 @@ def _priors(result: Assessment, telling: Telling) -> list[Shown]:
     if beyond:
         caption += f" (not the mean of this report: {'; '.join(beyond)})"
     return [Shown(caption, ("figure", "mean overall risk"), rows)]
+
+
+def _not_worked_out(why: str) -> list[Shown]:
+    rows = [["mean", f"not worked out: {why}"]]
+    return [Shown("What the parameters leave open", ("figure", "mean overall risk"), rows)]
 
 
 def _told_draws(result: Assessment, found: Uncertainty, telling: Telling) -> dict[float, str]:
