@@ -335,3 +335,28 @@ def test_verdicts_and_plans_about_a_risk_count_what_is_cut_off(tmp_path):
                 assert found.return_value == code
     with pytest.raises(rb.errors.UsageError, match="let the states run further"):
         rb.recommend(people, rb.load(model), target={"overall": highest + 0.1})
+
+
+TAKEN_AWAY = """
+schema_version: 1
+name: taken
+title: t
+story: s
+parameters:
+  p: {value: 0.5, range: [0, 1], source: assumption, story: P}
+groups:
+  known: {members: [a, b], probability: $p, source: assumption}
+nodes:
+  src: {states: 0..2, cpd: {kind: uniform}}
+  left: {states: 0..2, parents: [src, known], cpd: {kind: minus, of: [src, known]}}
+  hit: {parents: [left], rows: [{when: {left: 2}, p: {yes: 1}}, {p: {no: 1}}]}
+questions:
+  risk: {target: hit=yes}
+"""
+
+
+def test_a_difference_tells_what_is_cut_off_where_one_group_is_all_that_is_taken_away():
+    """More known than there was: of 0 one or two (3/4), of 1 two (1/4), a third of each."""
+    with pytest.warns(ReidbnWarning, match="0.33 of what can be lies below"):
+        answer = rb.ask(rb.loads(TAKEN_AWAY), "risk")
+    assert answer.cut["left"] == pytest.approx((3 / 4 + 1 / 4) / 3)

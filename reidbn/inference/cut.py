@@ -228,7 +228,7 @@ def _is_part(
     Then nothing falls below the lowest state, and nobody need be asked.
     """
     whole, *less = [variables[name] for name in getattr(node.cpd, "of", ())] or [None]
-    law = attack.all_nodes[less[0].name] if len(less) == 1 else None
+    law = attack.all_nodes[less[0].name] if len(less) == 1 and not less[0].is_group else None
     if law is None or law.name in query.do or whole.name not in law.parents:
         return False
     parents = tuple(variables[name] for name in law.parents)

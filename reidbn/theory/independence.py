@@ -23,6 +23,8 @@ from scipy.stats import chi2, gamma
 
 from reidbn.theory.structure import Distinct, Floats, TwoTogether
 
+LEAST = -1e9  # the logarithm of a tail that is nothing; times no such pair it is nothing, too
+
 
 def independent_at(
     rows: Distinct, every: Iterable[TwoTogether], inside: NDArray[Any] | None = None
@@ -36,7 +38,7 @@ def independent_at(
     some = np.ones((1, attributes)) if inside is None else inside.astype(np.float64)
     told = np.zeros((attributes, attributes))
     for two in every:
-        told[two.first, two.second] = _log_tail(rows, two)
+        told[two.first, two.second] = max(_log_tail(rows, two), LEAST)  # one may follow from one
     count = some.sum(axis=1)
     both = ((some @ told) * some).sum(axis=1)
     return np.asarray(chi2.sf(-2 * both, count * (count - 1)))
