@@ -17,8 +17,6 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
-from functools import cache
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -28,6 +26,7 @@ import numpy as np
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
+from reidbn.microdata.decimals import as_written
 from reidbn.microdata.matching import Relation
 
 ANY = "*"
@@ -111,7 +110,7 @@ class Bands(Hierarchy):
         if not all(isinstance(w, Real) and 0 < w < 2**53 for w in widths):
             raise UsageError(f"bands have widths {widths}; each must be a number above 0")
         for small, large in pairwise(widths):
-            if _EXACT.remainder(_decimal(large), _decimal(small)):
+            if as_written(large) % as_written(small):
                 raise UsageError(
                     f"bands of {large} do not hold whole bands of {small}; use a multiple"
                 )
@@ -143,12 +142,9 @@ class Bands(Hierarchy):
         if low.is_integer() and float(self.start).is_integer() and float(width).is_integer():
             first = self.start + (int(low) - int(self.start)) // int(width) * width
             return first, first + width
-        start, wide = _decimal(self.start), _decimal(width)
-        times, rest = _EXACT.divmod(_EXACT.subtract(Decimal(repr(low)), start), wide)
-        if rest < 0:  # below the start it rounds up
-            times = _EXACT.subtract(times, 1)
-        begins = _EXACT.fma(times, wide, start)
-        return float(begins), float(_EXACT.add(begins, wide))
+        start, wide = as_written(float(self.start)), as_written(float(width))
+        begins = start + (as_written(low) - start) // wide * wide
+        return float(begins), float(begins + wide)
 
     def all_up(self, values: Sequence[Any], level: int) -> list[Any]:
         """One way of writing a band: where any value has a fraction, 70 is in [70, 80) too."""
@@ -207,16 +203,6 @@ def interval(value: Any) -> tuple[float, float]:
         "a value is neither a number nor a band; write bands as 50-54, [50, 55), <30, 80+ or *"
         f"{comma}"
     )
-
-
-_EXACT = Context(prec=2_000)
-"""Sums and shares of decimals that floats hold have fewer digits."""
-
-
-@cache
-def _decimal(number: float) -> Decimal:
-    """The number that is written so: of a float its shortest decimal, and no sum of halves."""
-    return Decimal(repr(float(number)))
 
 
 def plain_number(number: float) -> str:
