@@ -112,15 +112,15 @@ def test_a_worth_per_subset_is_refused_where_it_stands_and_the_remedy_works():
     """By hand: each of four subsets a quarter, worth / class size."""
     said = (
         r"@worth has one value per subset of known, and a utility is of nodes: declare it "
-        r"per: \[a, b\] \(the states of the last vary fastest\), and name these in `of`"
+        r"per: \[b, a\], in which its values keep their order, and name these in `of`"
     )
     for text in (BY_SUBSET, BY_SUBSET.replace('"@worth"}', "$w}").replace(
             "groups:", 'numbers: {w: {is: "worth * 1", unit: euro}}\ngroups:')):  # fmt: skip
         with pytest.raises(rb.ModelError, match=said):
             rb.loads(text)
-    mended = BY_SUBSET.replace("worth: {per: known", "worth: {per: [a, b]").replace(
+    mended = BY_SUBSET.replace("worth: {per: known", "worth: {per: [b, a]").replace(
         "of: [tries, found]", "of: [tries, found, a, b]").replace(
-        "[1, 2, 3, 4]", "[[1, 3], [2, 4]]")  # fmt: skip
+        "[1, 2, 3, 4]", "[[1, 2], [3, 4]]")  # fmt: skip
     found = rb.decide(rb.loads(mended), "found=yes")
     assert found.value == pytest.approx((1 / 8 + 2 / 4 + 3 / 2 + 4 / 1) / 4, rel=1e-12)
     each = BY_SUBSET.replace("worth: {per: known", "worth: {each: known").replace(

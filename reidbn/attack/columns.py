@@ -247,15 +247,22 @@ def _axis_problems(attack: Attack, column: SubjectColumn, nodes: set[str]) -> It
 
 
 def use_problems(
-    attack: Attack, column: SubjectColumn, parents: tuple[str, ...], node: str
+    attack: Attack,
+    column: SubjectColumn,
+    parents: tuple[str, ...],
+    node: str,
+    otherwise: str = "is no parent of this node",
 ) -> Iterator[str]:
-    """Why a node with these parents cannot use a column that is per, each or over something."""
+    """Why a node with these parents cannot use a column that is per, each or over something.
+
+    `otherwise` says what one that is not among the parents is.
+    """
     ref = f"@{column.name}"
     known = {*attack.groups, *attack.nodes, *(m for g in attack.groups.values() for m in g.members)}
     for name in column.axes:
         if name in known and name not in parents:
             what = "subset" if name in attack.groups else "state"
-            yield f"{ref} has one value per {what} of {name}, which is no parent of this node"
+            yield f"{ref} has one value per {what} of {name}, which {otherwise}"
     if column.over in attack.nodes and column.over != node:
         yield f"{ref} is a distribution of {column.over}: only that node may use it"
     group = next((g for g in attack.groups.values() if node in g.members), None)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
     from reidbn.attack.parts import Node, SubjectColumn
 
+NOT_OF = "is not among the nodes that it is of"
 _ONE = Variable("value", ("value",))
 
 
@@ -173,13 +174,9 @@ def _reference_problems(
                 yield Problem(where, f'{ref} is in "{unit}", and this utility in "{utility.unit}"')
             behind = attack.derived.behind(name) if name in attack.numbers else (ref,)
             for column in (attack.subject[r[1:]] for r in behind if r[0] == "@"):
-                odd = use_problems(attack, column, utility.of, utility.name)
-                said = [_of_a_group(attack, column) or _of_nodes(message) for message in odd]
+                odd = use_problems(attack, column, utility.of, utility.name, NOT_OF)
+                said = [_of_a_group(attack, column) or message for message in odd]
                 yield from (Problem(where, message) for message in dict.fromkeys(said))
-
-
-def _of_nodes(message: str) -> str:
-    return message.replace("is no parent of this node", "is not among the nodes that it is of")
 
 
 def _of_a_group(attack: Attack, column: SubjectColumn) -> str:
@@ -194,10 +191,10 @@ def _of_a_group(attack: Attack, column: SubjectColumn) -> str:
             f"@{column.name} has one value per member of {group}, and a utility is of nodes: "
             f"declare a column for each of {of}, and give each a row (or a utility) of its own"
         )
-    axes = a_dozen([m for n in column.axes for m in (members if n == group else (n,))])
+    axes = a_dozen([m for n in column.axes for m in (members[::-1] if n == group else (n,))])
     return (
         f"@{column.name} has one value per subset of {group}, and a utility is of nodes: declare "
-        f"it per: [{axes}] (the states of the last vary fastest), and name these in `of`"
+        f"it per: [{axes}], in which its values keep their order, and name these in `of`"
     )
 
 
