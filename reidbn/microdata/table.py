@@ -77,6 +77,7 @@ class People:
         "not a table of people; make one: people = rb.read_table(source, quasi_identifiers=[...])"
     )
     one_by_one: ClassVar[bool] = True
+    fills: ClassVar[tuple[str, ...]] = ()  # columns of an attack that only such people have
     """Whether row i is somebody, and not any one of those who are counted in a cell."""
     share_kept: float = 1.0
     """The share that suppress() left of the people, or of all for whom they stand by weight."""

@@ -20,7 +20,7 @@ from reidbn.errors import a_dozen
 from reidbn.microdata.generalise import bits
 from reidbn.plans.left_out import beside, in_words, rows_of
 from reidbn.plans.losses import SEPARABLE
-from reidbn.plans.released import apostrophes, apostrophes_in_words, untouched_in_words
+from reidbn.plans.released import apostrophes_in_words, untouched_in_words
 from reidbn.plans.together import SECOND
 from reidbn.release.counts import BASE, down
 from reidbn.release.seal import sealed
@@ -354,7 +354,7 @@ def _allowed(plan: ReleasePlan, *, custodian: bool) -> list[str]:
     kept = [n for n in plan.best.levels if plan.highest[n] and not plan.best.levels[n]]
     found = [f"as they were: {', '.join(kept)}"] if kept else []
     found += untouched_in_words(plan.untouched, plan.known_beside)
-    quoted = apostrophes(plan.apply(), plan.untouched)
+    quoted = plan.csv_apostrophes
     said = apostrophes_in_words(quoted["texts_in"] if custodian else [], quoted["names"])
     return [*found, *([f"in a CSV file an apostrophe stands {said}"] if said else [])]
 

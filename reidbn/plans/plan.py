@@ -494,6 +494,11 @@ class ReleasePlan:
         """Columns of the source that no attack looked at: names and numbers of people, say."""
         return (*self.people.sensitive, *self.people.others.names)
 
+    @cached_property
+    def csv_apostrophes(self) -> dict[str, Any]:
+        """Before what an apostrophe stands in a CSV file: columns with such texts, and names."""
+        return apostrophes(self.apply(), self.untouched)
+
     @property
     def known_beside(self) -> tuple[str, ...]:
         """Those of them that an attacker of a target goes by: with them nothing is promised."""
@@ -567,20 +572,16 @@ class ReleasePlan:
         best, proof = self.best, self.certificate
         return {
             "targets": [str(t) for t in self.targets],
-            "levels": dict(best.levels),
-            "columns_dropped": list(best.dropped),
+            "levels": dict(best.levels), "columns_dropped": list(best.dropped),
             "untouched": list(self.untouched), "known_beside": list(self.known_beside),
-            "csv_apostrophes": apostrophes(self.apply(), self.untouched),
-            "suppressed": best.suppressed,
-            "left_out": self.left_out.to_dict(orient="records"),
-            "cells_emptied": best.emptied,
-            "people": len(self.people), "drawn_of": self.drawn_of,
+            "csv_apostrophes": self.csv_apostrophes,
+            "suppressed": best.suppressed, "left_out": self.left_out.to_dict(orient="records"),
+            "cells_emptied": best.emptied, "people": len(self.people), "drawn_of": self.drawn_of,
             "sampled": self.sampled.to_dict(orient="records") if self.is_sample else [],
             "loss": {"name": self.loss, "value": best.loss, "measured_by": self.loss_told},
-            "before": dict(best.before),
-            "after": dict(best.after),
-            "people_above": dict(best.above),
-            "measures": self.measures.to_dict(orient="records"), "notes": list(self.notes),
+            "before": dict(best.before), "after": dict(best.after),
+            "people_above": dict(best.above), "notes": list(self.notes),
+            "measures": self.measures.to_dict(orient="records"),
             "certificate": {
                 "nodes": proof.nodes, "counted": proof.counted, "skipped": proof.skipped,
                 "unsettled": proof.unsettled, "gap": proof.gap, "proved": proof.is_proved,

@@ -10,11 +10,11 @@ from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.readings import is_estimated
 from reidbn.attacks.routes.structured import StructuredPopulation
-from reidbn.errors import UsageError
 from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Shown
 from reidbn.report.telling import Telling
 from reidbn.report.words import one_in
+from reidbn.whatif.boxes import TooWide
 from reidbn.whatif.scattered import ScatteredPoints, asked_at
 from reidbn.whatif.sensitivity import spans
 from reidbn.whatif.sobol import with_ranges
@@ -42,7 +42,7 @@ def _priors(result: Assessment, telling: Telling) -> list[Shown]:
         return _not_worked_out("the attacker decides anew at every setting")
     try:
         found = uncertainty(result, draws=SAMPLES)
-    except UsageError:  # its words are for who asks for ranges
+    except TooWide:  # its words are for who asks for ranges
         return _not_worked_out(
             "the ranges of some parameters meet where no answer is; narrow them in the model"
         )

@@ -140,9 +140,13 @@ def _leaves(case: Asked, name: str, points: Mapping[str, Array]) -> str:
     return ""
 
 
+class TooWide(UsageError):
+    """Ranges that meet where no answer is."""
+
+
 def _narrow(
     case: Asked, names: Sequence[str], problem: str, box: Mapping[str, tuple[float, float]]
-) -> UsageError:
+) -> TooWide:
     """Ranges that cannot be drawn from independently, and how to write narrower ones.
 
     What is not named is held at its value, so what varies beside them is named too.
@@ -152,4 +156,4 @@ def _narrow(
     spans = [*(f'"{n}": (low, high)' for n in names), *(f'"{n}": None' for n in rest)]
     keeps = ", where None keeps what varies as it does" if rest else ""
     shell = " ".join([*(f"--over {n}=LOW:HIGH" for n in names), *(f"--over {n}" for n in rest)])
-    return UsageError(f"{said}: over={{{', '.join(spans)}}}{keeps}", in_shell=f"{said}: {shell}")
+    return TooWide(f"{said}: over={{{', '.join(spans)}}}{keeps}", in_shell=f"{said}: {shell}")

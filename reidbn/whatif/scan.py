@@ -57,8 +57,7 @@ def worst_along(case: Asked, ranges: Mapping[str, tuple[float, float]]) -> Asked
     points = {}
     for n, (low, high) in ranges.items() if case.decides else ():
         even = spread(low, high, LOOKED_TIED, integer=case.parameter(n).is_integer)
-        every = np.unique(np.concatenate([even, _between_kinks(case, n, low, high)]))
-        points[n] = every
+        points[n] = np.unique(np.concatenate([even, _between_kinks(case, n, low, high)]))
     return of_worst(case, _that_can_be(case, *({n: at} for n, at in points.items())))
 
 
@@ -107,7 +106,7 @@ def worst_at_draws(case: Asked, varied: Mapping[str, Parameter], seed: int) -> A
     """The case of the worst of tied policies, where any are tied at some draws of the priors."""
     rng = np.random.default_rng(seed)
     drawn = {n: measure(p).draw(rng, LOOKED_TIED) for n, p in varied.items()}
-    return of_worst(case, _that_can_be(case, drawn) if drawn and case.decides else [])
+    return of_worst(case, _that_can_be(case, drawn) if drawn else [])
 
 
 def near_the_ends(low: float, high: float) -> Array:

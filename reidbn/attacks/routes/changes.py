@@ -288,7 +288,7 @@ def as_given(inputs: Inputs, people: People) -> People:
         if stands_on_the_table(inputs.attack, name):
             instead = (
                 f"leave {name} out of subject=, and the table fills it anew"
-                if name in (*providers(), *getattr(people, "fills", ()))
+                if name in (*providers(), *people.fills)
                 else "assess the released table with numbers of its own"
             )
             raise UsageError(
