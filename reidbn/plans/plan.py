@@ -378,8 +378,7 @@ class ReleasePlan:
         return with_everybody(self)
 
     def options(self, most: int = 3) -> dict[str, Assessment]:
-        """The table as it is, and the ways that lose least after the best, in the order of the loss
-        that was asked for (`by`).
+        """The table as it is, and the ways that lose least after the best, in this order (`by`).
 
         For `result.report(path, options=plan.options())`, which then holds so many ways, the best
         among them, under the first attack and scenario.  Of the ways that were looked at, those
