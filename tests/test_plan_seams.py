@@ -325,8 +325,8 @@ def says_what_is_true(seam, plan, cells, kept):
                 assert getattr(row, f"highest_{when}") == pytest.approx(risk.max(), abs=1e-9)
                 assert getattr(row, f"mean_{when}") == pytest.approx(risk.mean(), abs=1e-9)
     names = [str(t) for t in plan.targets]
-    if len({*names}) < len(names):
-        return
+    if len([*seam.numbers(asis, seam.rows, every[None])]) > len(names):
+        return  # what is asked twice is told once
     for values, some, told in ((asis, every, plan.best.before), (cells, kept, plan.best.after)):
         mine = [number[0] for number, _ in seam.numbers(values, seam.rows, some[None])]
         assert [told[name] for name in names] == pytest.approx(mine, abs=1e-9)
