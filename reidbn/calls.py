@@ -188,8 +188,9 @@ def refuse_misfit(what: str, name: str, value: Any, hint: Any) -> None:
         found = described(value)
         if instead:
             found += f", {instead}"
-        elif isinstance(value, Mapping | list | tuple | set | np.ndarray) and len(value):
-            found += f" with {described(next(iter(value)))} in it"
+        elif isinstance(value, Mapping | list | tuple | set | np.ndarray):
+            for one in [*value][:1] if getattr(value, "shape", True) else ():
+                found += f" with {described(one)} in it"
         raise UsageError(f"{what}: {name} is {found}; it takes {said(hint)}")
 
 

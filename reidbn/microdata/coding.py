@@ -88,6 +88,7 @@ class Blanks:
     """
 
     def __init__(self, given: Any = ()) -> None:
+        given = given.item() if isinstance(given, np.ndarray) and not given.ndim else given
         single = isinstance(given, str) or not isinstance(given, Iterable)
         wanted = [given] if single and given is not None else [] if single else list(given)
         self.texts: dict[str, bool] = {}

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def as_written(number: Any) -> Fraction:
-    """The very number that a decimal says.
+    """The very number that a decimal, a whole number or a fraction says.
 
     >>> as_written(0.8) - as_written(0.6) == as_written(0.2)
     True
+    >>> as_written(Fraction(1, 3))
+    Fraction(1, 3)
     """
-    return Fraction(Decimal(str(number)))
+    if isinstance(number, np.bool_):
+        number = int(number)
+    return Fraction(number if isinstance(number, Rational) else Decimal(str(number)))
 
 
 def in_whole(*lists: Sequence[Fraction]) -> list[NDArray[Any]]:

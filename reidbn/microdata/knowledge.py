@@ -425,7 +425,7 @@ def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...],
         raise UsageError(f"{FORMS}; a name is {type(name).__name__}")
     wanted = value[0] if pair else name
     refuse_misfit("known", label, wanted, str | Sequence[str] | np.ndarray)
-    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    wanted = np.atleast_1d(np.asarray(wanted, dtype=object)).tolist()
     if not wanted:
         raise UsageError(f'known["{label}"] names no column; a group has at least one')
     for column in wanted:

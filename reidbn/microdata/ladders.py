@@ -151,7 +151,8 @@ def _leaves(branch: Any) -> list[tuple[str, tuple[str, ...]]]:
     if isinstance(branch, Mapping):
         inner = [(name, path) for name, below in branch.items() for path in _leaves(below)]
         return _as_high([(leaf, (*path, str(name))) for name, (leaf, path) in inner])
-    if isinstance(branch, Iterable) and not isinstance(branch, str):
+    single = isinstance(branch, str) or not getattr(branch, "shape", True)
+    if isinstance(branch, Iterable) and not single:
         return _as_high([path for below in branch for path in _leaves(below)])
     return [(str(branch), ())]
 

@@ -164,7 +164,7 @@ def rare_together(people: People, column: str, shares: float | Sequence[float] =
     >>> rare_together(people, "c", 5).up("UK", 1)  # of fewer than five people
     'other'
     """
-    asked = [float(shares)] if isinstance(shares, int | float) else [float(x) for x in shares]
+    asked = np.atleast_1d(np.asarray(shares, dtype=np.float64)).tolist()
     labels, counts = people.labels(column).tolist(), _counts(people, column)
     here = {str(v): int(c) for v, c in zip(labels, counts, strict=True) if v is not None}
     limits = _in_people(asked, here)

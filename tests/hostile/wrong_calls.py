@@ -5,6 +5,8 @@ that the faces of the rooms show, and every documented method, stands here.
 """
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +29,10 @@ WRONG = {
     "19 digits": 10**18,
     "a complex number": 1j,
     "True": True,
+    "NumPy's True": np.True_,
+    "an exact fraction": Fraction(1, 3),
+    "a decimal": Decimal("0.2"),
+    "an array of one number": np.array(0.2),
     "a wrong name": "nonsense",
     "an empty text": "",
     "a text with a nought byte": "a\0b",
