@@ -230,6 +230,20 @@ def test_what_solve_says_is_under_stays_so_with_what_is_cut_off(question, parame
     assert bool(found.under) == (bool(right.under) and target > BEYOND)
 
 
+def test_what_is_a_hit_already_is_not_counted_again():
+    """Of seven or more the last of two states says all, of a rarer hit what it says is missed."""
+    few = rb.loads(FILE.replace("0..14", "0..1").replace('">=9"', '">=1"').replace('"14"', '"1"'))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert float(rb.solve(few, "asks>=1", "m", 0.5)) == pytest.approx(np.log(2), abs=1e-9)
+        found = rb.solve(few, "risk", "m", 0.5, set={"p": 0.6})
+    m = found.largest
+    more, beyond = 1 - np.exp(-m), 1 - (1 + m) * np.exp(-m)
+    told = 0.1 + 0.4 * 0.6 * more
+    missed = beyond * (0.6 * 0.5 + 0.4 * 0.9)  # beyond the states, and no hit as it stands
+    assert told + missed == pytest.approx(0.5, abs=1e-9)
+
+
 BEHIND = """
 schema_version: 1
 name: behind

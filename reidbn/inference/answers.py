@@ -326,9 +326,9 @@ def tell(
 def cut_of(
     attack: Attack, query: Query, settings: Mapping[str, Any], subject: Mapping[str, Any] | None
 ) -> Array:
-    """How much of the answer may lie beyond the states of all it stands on, at every setting."""
+    """By how much the answer may be higher for what lies beyond states, at every setting."""
     columns = subject_values(attack, subject)
-    found = shares(attack, looked_at(attack, query), query, settings, columns, _alone)
+    found = shares(attack, looked_at(attack, query), query, settings, columns, _alone, missed=True)
     return np.asarray(sum((worst for _, worst, _ in found), np.zeros(1)))
 
 

@@ -478,7 +478,7 @@ class Asked:
         return values.probability
 
     def cut_off(self, changes: Settings) -> Array:
-        """How much of the answers may lie beyond states, at most, at several settings."""
+        """By how much answers may be higher for what lies beyond states, at several settings."""
         arrays = {n: np.atleast_1d(np.asarray(v, dtype=float)) for n, v in changes.items()}
         out = np.zeros(rows_of(arrays))
         if looked_at(self.attack, self.query):

@@ -121,18 +121,22 @@ def shares(
     settings: Mapping[str, Any],
     subject: Mapping[str, Array],
     joint: Joint,
+    *,
+    missed: bool = False,
 ) -> Iterator[tuple[str, Array, type[float]]]:
     """The same at every setting (one for all, where it is the same), of the worst subject.
 
-    With it what it is: a share, or UpperEnd where the question is too large to tell it.
+    With it what it is: a share, or UpperEnd where the question is too large to tell it.  `missed`:
+    only of what is no hit as it stands, by which a probability may be higher.
     """
+    missed = missed and bool(query.wanted)
     for name in can_cut(attack, nodes):
         if name in query.do:
             continue
         look = _below if isinstance(attack.all_nodes[name].cpd, Minus) else _beyond
         told: type[float] = float
         try:
-            found = look(attack, name, query, settings, subject, joint)
+            found = look(attack, name, query, settings, subject, joint, missed=missed)
         except TooLarge:  # it may be sampled all the same
             found, told = _bound(attack, name, query, settings, subject), UpperEnd
         except ReidbnError:
@@ -147,6 +151,8 @@ def _beyond(
     settings: Mapping[str, Any],
     subject: Mapping[str, Array],
     joint: Joint,
+    *,
+    missed: bool,
 ) -> Array:
     """Of a count: more than its last state; axes subject and setting."""
     scope = _scope(attack, name, settings, subject)
@@ -157,13 +163,18 @@ def _beyond(
     law = _Beyond(scope.child, node.cpd)
     more = replace(node, name=_free(attack, name), states=(NO, YES), cpd=law)
     at_last = replace(query, given={**query.given, name: last}, wanted={}, scale=None)
-    asked = replace(at_last, targets=(more.name,))
+    is_hit = missed and query.wanted.get(name, last) == last
+    others = tuple(n for n in query.targets if n != name) if is_hit else ()
+    asked = replace(at_last, targets=(more.name, *others))
     found = joint(attack.with_node(more), asked, settings, subject)
-    evidence = found.sum(axis=-1)
+    evidence = found.sum(axis=tuple(range(2, found.ndim)))
+    beyond = found[:, :, 1]
+    if is_hit:
+        beyond = _no_hit(beyond, attack, query, others, settings)
     if name not in query.given:
         whole = replace(at_last, targets=(name,), given=query.given)
         evidence = joint(attack, whole, settings, subject).sum(axis=-1)
-    return _given(found[..., 1], evidence)
+    return _given(beyond, evidence)
 
 
 def _bound(
@@ -196,6 +207,8 @@ def _below(
     settings: Mapping[str, Any],
     subject: Mapping[str, Array],
     joint: Joint,
+    *,
+    missed: bool,
 ) -> Array:
     """Of a difference: less than its lowest state, found by giving it every state."""
     node = attack.all_nodes[name]
@@ -207,9 +220,26 @@ def _below(
     if not below.any() or _is_part(attack, node, variables, query, settings):
         return np.zeros((1, 1))
     whole = replace(node, name=_free(attack, name), states=states)
-    asked = replace(query, targets=(whole.name,), wanted={}, scale=None)
+    others = query.targets if missed else ()
+    asked = replace(query, targets=(whole.name, *others), wanted={}, scale=None)
     law = joint(attack.with_node(whole), asked, settings, subject)
-    return _given(law[..., below].sum(axis=-1), law.sum(axis=-1))
+    evidence = law.sum(axis=tuple(range(2, law.ndim)))
+    lost = law[:, :, below].sum(axis=2)
+    if missed:
+        lost = _no_hit(lost, attack, query, others, settings)
+    return _given(lost, evidence)
+
+
+def _no_hit(
+    joint: Array, attack: Attack, query: Query, names: tuple[str, ...], settings: Mapping[str, Any]
+) -> Array:
+    """What is left without the hit itself; axes subject, setting and the nodes that are asked."""
+    variables = Lowering(attack, settings, nodes=set()).variables
+    left = joint.sum(axis=tuple(range(2, joint.ndim)))
+    if all(query.wanted[n] in variables[n].states for n in names):
+        hit: Any = tuple(variables[n].states.index(query.wanted[n]) for n in names)
+        left = left - joint[(slice(None), slice(None), *hit)]
+    return np.maximum(left, 0.0)
 
 
 def _free(attack: Attack, name: str) -> str:
