@@ -239,7 +239,7 @@ def _no_hit(
     if all(query.wanted[n] in variables[n].states for n in names):
         hit: Any = tuple(variables[n].states.index(query.wanted[n]) for n in names)
         left = left - joint[(slice(None), slice(None), *hit)]
-    return np.maximum(left, 0.0)
+    return np.asarray(np.maximum(left, 0.0))
 
 
 def _free(attack: Attack, name: str) -> str:
