@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from inside import inside
 
@@ -311,6 +312,31 @@ def test_a_report_on_what_cannot_be_learnt_in_the_worst_case_is_written(tmp_path
         rb.what_if(result, scenario="worst-case")
     page = result.report(tmp_path / "page.md").read_text()
     assert "The worst case is not beside it" in page
+
+
+ONE_BY_NAME = """
+schema_version: 1
+name: nosy
+subject: {class_size: {per: known, unit: records}}
+groups: {known: {members: {age: 0.9, sex: 0.5}, source: assumption}}
+nodes:
+  asks: {parents: [age], rows: [{when: {age: yes}, p: {yes: 0.5, no: rest}},
+                                {p: {yes: 0.1, no: rest}}], source: assumption}
+  guess: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  named: {parents: [asks, guess], cpd: {kind: and}}
+questions: {risk: {target: named=yes}}
+"""
+
+
+def test_a_report_on_an_attack_that_no_other_scenario_fits_is_written(tmp_path):
+    frame = pd.DataFrame({"age": [1, 1, 2], "sex": list("mmf")})
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    result = rb.assess(rb.loads(ONE_BY_NAME), people)
+    result.keep_crosscheck(draws=20_000)
+    with pytest.raises(UsageError, match="call that member knows_age in the model"):
+        rb.what_if(result, scenario="worst-case")
+    page = result.report(tmp_path / "page.md").read_text()
+    assert "The worst case is not beside it: nosy: node" in page
     assert "run forward" in page
     assert "many subjects" not in page
     with pytest.raises(UsageError, match="forward, without evidence"):

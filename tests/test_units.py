@@ -1,5 +1,6 @@
 """What is counted in a unit, and stands where a chance is meant."""
 
+import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
@@ -51,7 +52,47 @@ def test_what_is_counted_in_a_unit_is_no_chance_and_check_says_where():
         "and has no unit. If fine is one, take its unit away"
     )
     assert '$loss = fine * p works out in "euro"' in told["nodes.tries.cpd.p"]
-    assert "say unit: probability beside its formula" in told["nodes.tries.cpd.p"]
+    assert "If loss is one, divide it by a parameter in the same unit" in told["nodes.tries.cpd.p"]
+    assert told["nodes.either.cpd.weights.first"] == (
+        '$named = p / 2 is in "euro", and stands for a chance here: a chance is a number between 0 '
+        "and 1 and has no unit. If named is one, take its unit away"
+    )
+
+
+SCALED = """
+schema_version: 1
+name: scaled
+parameters:
+  fine: {value: 0.5, range: [0.1, 1], unit: UNIT, source: assumption}
+  records: {value: 20, range: [1, 30], unit: records, source: assumption}
+  most: {value: 40, unit: euro, source: assumption}
+numbers: {loss: FORMULA}
+nodes: {pays: {rows: [{p: {yes: $loss, no: rest}}]}}
+questions: {risk: {target: pays=yes}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("unit", "formula", "told"),
+    [
+        ("euro", '"fine / most"', ""),
+        ("euro per record", '"fine * records / most"', ""),
+        ("Euro/person", '"fine / most"', '"1 per person"'),
+        ("probability per attempt", '"fine"', ""),
+        ("share of people", '"fine"', ""),
+        ("chance", '"fine"', ""),
+        ("euro", '"fine / 2"', 'works out in "euro"'),
+        ("euro", '{is: "fine / 40", unit: probability}', "works out in euro, and is called a "
+         "probability; divide it by a parameter in the same unit"),
+        ("records per day", '"min(fine, records)"', "compares records per day with records"),
+    ],
+)  # fmt: skip
+def test_what_a_number_is_counted_in_cancels_out_and_a_part_of_one_has_no_unit(unit, formula, told):
+    file = SCALED.replace("UNIT", unit).replace("FORMULA", formula)
+    others = "a range", "without a source", "never used", "assumption", "proved"
+    found = [p.message for p in rb.check(rb.loads(file))]
+    found = [text for text in found if not any(word in text.lower() for word in others)]
+    assert any(told in text for text in found) if told else not found, found
 
 
 def test_the_shell_points_to_the_cell_whose_unit_is_none_of_a_chance(tmp_path):

@@ -22,10 +22,10 @@ from reidbn.attack.events import has_bands
 from reidbn.attack.leaves import Where, address_of, chances, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
-from reidbn.attack.parts import NAME, PROBABILITY, Group, Node, Parameter
+from reidbn.attack.parts import NAME, Group, Node, Parameter
 from reidbn.attack.questions import question_problems, question_slips
 from reidbn.attack.threats import threat_problems
-from reidbn.attack.units import PERCENT, Units
+from reidbn.attack.units import PERCENT, TO_A_CHANCE, Units
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.match import OneOver
@@ -439,14 +439,12 @@ def _no_chances(facts: _Facts, node: Node) -> Iterator[Problem]:
             continue  # ?: of a parameter that could not be read, which is said where it stands
         told.add(ref)
         way = "a chance is a number between 0 and 1 and has no unit"
-        if made is None:
-            message = f'{ref} is in "{unit}", and stands for a chance here: {way}. If {name} is '
-            message += "one, take its unit away"
-        else:
-            works = "works out" if made.unit is None else "is"
-            message = f'{ref} = {made.formula} {works} in "{unit}", and stands for a chance here: '
-            message += f"{way}. If {name} is one, say unit: {PROBABILITY} beside its formula"
-        yield Problem(where, message, level=WARNING)
+        is_stated = made is None or made.unit is not None
+        works = "is" if is_stated else "works out"
+        remedy = "take its unit away" if is_stated else TO_A_CHANCE
+        said = ref if made is None else f"{ref} = {made.formula}"
+        message = f'{said} {works} in "{unit}", and stands for a chance here: {way}. '
+        yield Problem(where, f"{message}If {name} is one, {remedy}", level=WARNING)
 
 
 def _is_above_1(attack: Attack, name: str) -> bool:

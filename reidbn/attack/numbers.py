@@ -20,7 +20,7 @@ from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.bounds import EVERYTHING, Interval, enclosure, within_both
 from reidbn.attack.formula import FormulaError, Term, degree, evaluate, inlined, parse
 from reidbn.attack.parts import PROBABILITY, Number, Parameter
-from reidbn.attack.units import Units, units_of
+from reidbn.attack.units import TO_A_CHANCE, Units, units_of
 from reidbn.errors import WARNING, ModelError, Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Derived:
             units, slip = units_of(self.terms[name], known)
             stated = Units.read(number.unit) if number.unit is not None else None
             if stated is not None and units is not None and stated.is_bare and not units.is_bare:
-                slip = slip or f"works out in {units}, and is called a {PROBABILITY}"
+                slip = slip or f"works out in {units}, and is called a {PROBABILITY}; {TO_A_CHANCE}"
             known[name] = stated if stated is not None else units
             found[name] = number.unit if number.unit is not None else str(units or ""), slip
         return found

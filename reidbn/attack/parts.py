@@ -28,7 +28,7 @@ _MEASURED = re.compile(
     r"[%€$£]|\w/\w|^\w+ an? \w+$|\ban? (second|minute|hour|day|week|month|quarter|year|decade)\b"
     r"|^([\w-]+[ -])?(seconds|minutes|hours|days|weeks|months|years|decades)\b"
     r"|\b(per|euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|percent|average|mean|share"
-    r"|ratio|rate|odds|km|kilomet(re|er)s?|met(re|er)s?|miles?|kg|kilograms?|lit(re|er)s?)\b",
+    r"|ratio|rate|odds|chance|probability|likelihood|fraction|proportion|km|kilomet(re|er)s?|met(re|er)s?|miles?|kg|kilograms?|lit(re|er)s?)\b",
     re.IGNORECASE,
 )
 LARGEST = sys.float_info.max

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reidbn.attack.formula import Term
 from reidbn.attack.parts import PROBABILITY
 
-_BARE = ("", PROBABILITY, "share", "ratio", "fraction", "proportion", "chance", "1")
+# What is a part of one has no unit, whatever it is a part of: a share of people.
+_BARE = re.compile(
+    rf"(|1|({PROBABILITY}|share|ratio|fraction|proportion|chance|likelihood)"
+    r"( (of|per|that|to) .+)?)",
+    re.IGNORECASE,
+)
 PERCENT = ("%", "percent", "per cent", "percentage")
+TO_A_CHANCE = "divide it by a parameter in the same unit"
+_PER = re.compile(r" per (?!cent\b)|/", re.IGNORECASE)
+
+
+def _one(unit: str) -> str:
+    """One of what a unit counts: euro per record, of so many records, is in euro."""
+    name = unit.strip().lower()
+    return {"people": "person"}.get(name) or re.sub(r"(?<=\w{2}[^su])s$", "", name)
 
 
 @dataclass(frozen=True)
@@ -18,10 +32,23 @@ class Units:
 
     powers: tuple[tuple[str, int], ...] = ()
     is_literal: bool = field(default=False, compare=False)  # a number written out fits any unit
+    spelt: Mapping[str, str] = field(default_factory=dict, compare=False)  # as it was written
 
     @classmethod
     def read(cls, unit: str) -> Units:
-        return cls() if unit.strip().lower() in _BARE else cls(((unit.strip(), 1),))
+        """What a unit says.
+
+        >>> rate, records = Units.read("euro per record"), Units.read("records")
+        >>> str(rate), str(rate.times(records)), str(records.times(records))
+        ('euro per record', 'euro', 'records^2')
+        """
+        if _BARE.fullmatch(unit.strip()):
+            return cls()
+        above, *below = [part.strip() for part in _PER.split(unit)]
+        found = cls(((_one(above), 1),), spelt={_one(above): above})
+        for part in below:
+            found = found.times(cls(((_one(part), 1),), spelt={_one(part): part}), -1)
+        return found
 
     @property
     def is_bare(self) -> bool:
@@ -32,14 +59,17 @@ class Units:
         for unit, power in other.powers:
             powers[unit] = powers.get(unit, 0) + sign * power
         both = self.is_literal and other.is_literal
-        return Units(tuple(sorted((u, p) for u, p in powers.items() if p)), both)
+        left = tuple(sorted((u, p) for u, p in powers.items() if p))
+        return Units(left, both, {**other.spelt, **self.spelt})
 
     def raised(self, power: int) -> Units:
-        return Units(tuple((u, p * power) for u, p in self.powers if p * power), self.is_literal)
+        powers = tuple((u, p * power) for u, p in self.powers if p * power)
+        return Units(powers, self.is_literal, self.spelt)
 
     def __str__(self) -> str:
-        above = [u if p == 1 else f"{u}^{p}" for u, p in self.powers if p > 0]
-        below = [u if p == -1 else f"{u}^{-p}" for u, p in self.powers if p < 0]
+        named = [(self.spelt.get(u, u), p) for u, p in self.powers]
+        above = [u if p == 1 else f"{u}^{p}" for u, p in named if p > 0]
+        below = [u if p == -1 else f"{u}^{-p}" for u, p in named if p < 0]
         text = " x ".join(above) or ("1" if below else PROBABILITY)
         return f"{text} per {' per '.join(below)}" if below else text
 

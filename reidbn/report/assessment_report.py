@@ -24,7 +24,7 @@ from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.speaking import model_for
 from reidbn.attacks.routes.subject_data import stands_on_the_table
 from reidbn.calls import typed
-from reidbn.errors import ImpossibleEvidence
+from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.release.counts import PART, STEP, Alike, Enclosed
 from reidbn.release.proof import Audit, audited
@@ -89,8 +89,6 @@ class Request:
 
     result: Assessment
     summary: Summary
-    worst: Assessment | None
-    """None where what is given cannot happen when everything is known."""
     options: Mapping[str, Assessment] = field(default_factory=dict)
     context: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
@@ -174,15 +172,17 @@ def report(
     result.refuse_simulated("a report")
     if sparse.is_sparse(result):
         return sparse.sheet(result, Telling(custodian=custodian), threshold, release, title)
-    worst: Assessment | None = result
+    worst: Assessment | str = result
     if not is_shipped(result.inputs.scenario, "worst-case"):
         try:
             worst = what_if(result, scenario="worst-case", columns={}, without=())
         except ImpossibleEvidence:
-            worst = None
+            worst = results.NOT_POSSIBLE
+        except UsageError as why:  # an attack that names who knows what cannot be asked about it
+            worst = f"{results.NO_WORST}: {why}."
     summary = summarise(result, threshold, release)
     telling, audit = audited_telling(summary, custodian=custodian)
-    asked = Request(result, summary, worst, options or {}, context_of(context), title, telling)
+    asked = Request(result, summary, options or {}, context_of(context), title, telling)
     options_ = _options(asked)
     moved = moves.sensitivity(result, summary, telling, options_)
     return Sheet(

@@ -137,22 +137,23 @@ def _values(result: Assessment, name: str, telling: Telling) -> str:
     return f"{int((counts >= BASE).sum()):,}"
 
 
-NO_WORST = (
-    "The worst case is not beside it: what is given cannot happen for some people when everything "
-    "is known."
-)
+NO_WORST = "The worst case is not beside it"
+NOT_POSSIBLE = f"{NO_WORST}: what is given cannot happen for some people when everything is known."
 
 
 def results(
-    result: Assessment, worst: Assessment | None, summary: Summary, telling: Telling
+    result: Assessment, worst: Assessment | str, summary: Summary, telling: Telling
 ) -> Section:
-    """Distribution by route, counts above levels, worst case beside scenario, subgroups."""
+    """Distribution by route, counts above levels, worst case beside scenario, subgroups.
+
+    Where there is no worst case, `worst` says why.
+    """
     if telling.kept_back:
         return _in_its_place(worst, summary, telling)
     text = []
     parts = [_bands(result, telling)]
-    if worst is None:
-        text.append(NO_WORST)
+    if isinstance(worst, str):
+        text.append(worst)
     elif worst is not result:
         parts.append(_heat_map(result, worst, telling))
         text.append(
@@ -188,13 +189,13 @@ def _before_the_odds(result: Assessment) -> list[str]:
     ]
 
 
-def _in_its_place(worst: Assessment | None, summary: Summary, telling: Telling) -> Section:
+def _in_its_place(worst: Assessment | str, summary: Summary, telling: Telling) -> Section:
     """Under chances the means, and the worst case, which follows from the classes."""
     text, sure = [f"{told_not(telling)}."], telling.of_classes
     shown = [means_by_route(summary.result, telling)]
     text += [f"{summary.untold[:1].upper()}{summary.untold[1:]}."] if summary.untold else []
-    if worst is None:
-        text.append(NO_WORST)
+    if isinstance(worst, str):
+        text.append(worst)
     else:
         risk = worst.risk()
         text.append(

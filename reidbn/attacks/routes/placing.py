@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.attack import Attack
+from reidbn.attack.columns import KNOWS
 from reidbn.attack.parts import (
     Given,
     Group,
@@ -177,10 +178,14 @@ def refuse_dependants(attack: Attack, group: Group, new: Iterable[str]) -> None:
     for node, parents in hanging.items():
         if parents:
             here = parents[0]
+            plain = here.removeprefix(KNOWS)
+            remedy = f'let the scenario name a group "{plain}"'
+            if plain == here:
+                remedy = f'call that member {KNOWS}{here} in the model, as a scenario that names "'
+                remedy += f'{here}" does'
             raise UsageError(
                 f'{attack.name}: node "{node}" depends on "{here}" alone, which the scenario does '
-                f'not have; let the scenario name a group "{here.removeprefix("knows_")}", or let '
-                f'"{node}" depend on the whole group "{group.name}"'
+                f'not have; {remedy}, or let "{node}" depend on the whole group "{group.name}"'
             )
 
 
