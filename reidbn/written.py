@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeGuard
@@ -121,6 +122,15 @@ def agree(count: int, one: str, many: str) -> str:
     ('is', 'are')
     """
     return one if count == 1 else many
+
+
+def few(words: Sequence[str], most: int = 6) -> str:
+    """The first of several words, and that there are more.
+
+    >>> few(["a", "b"]), few("abcdefgh", 3)
+    ('a, b', 'a, b, c, ...')
+    """
+    return ", ".join(words[:most]) + (", ..." if len(words) > most else "")
 
 
 def plural(one: str) -> str:

@@ -312,6 +312,16 @@ def test_a_report_on_what_cannot_be_learnt_in_the_worst_case_is_written(tmp_path
         rb.what_if(result, scenario="worst-case")
     page = result.report(tmp_path / "page.md").read_text()
     assert "The worst case is not beside it" in page
+    assert "run forward" in page
+    assert "many subjects" not in page
+    with pytest.raises(UsageError, match="forward, without evidence"):
+        act_out(result)
+
+
+def test_an_attack_is_not_acted_out_where_do_changes_what_is_not_acted():
+    result = rb.assess("adversary-routes", people(), population=500, do={"right_guess": "no"})
+    with pytest.raises(UsageError, match="do= sets right_guess"):
+        act_out(result)
 
 
 ONE_BY_NAME = """
@@ -337,13 +347,3 @@ def test_a_report_on_an_attack_that_no_other_scenario_fits_is_written(tmp_path):
         rb.what_if(result, scenario="worst-case")
     page = result.report(tmp_path / "page.md").read_text()
     assert "The worst case is not beside it: nosy: node" in page
-    assert "run forward" in page
-    assert "many subjects" not in page
-    with pytest.raises(UsageError, match="forward, without evidence"):
-        act_out(result)
-
-
-def test_an_attack_is_not_acted_out_where_do_changes_what_is_not_acted():
-    result = rb.assess("adversary-routes", people(), population=500, do={"right_guess": "no"})
-    with pytest.raises(UsageError, match="do= sets right_guess"):
-        act_out(result)

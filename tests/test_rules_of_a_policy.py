@@ -102,3 +102,30 @@ def test_a_table_given_as_a_policy_shows_nobodys_values(tmp_path, capsys):
     assert code == 2
     assert "it may be a table of people" in err
     assert not [x for x in ("Zaphod", "Muster", "1955", "8771") if x in out + err]
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ("attacks=yes if motive=money; attacks=no",
+         'attacks is decided without seeing "motive"; known: aim, known, knows_age,'),
+        ("attacks=yes if aim=mony; attacks=no",
+         'attacks: rule 1: aim has no state "mony"; did you mean "money"?'),
+        ("attacks=yes if aim=money", "attacks: no row holds for aim=none"),
+        ("attacks=no; attacks=yes if aim=money", "attacks: rule 2: is never reached"),
+        ([{"p": {"maybe": 1}}], 'attacks: rule 1: this node has no state "maybe"'),
+    ],
+)  # fmt: skip
+def test_a_slip_in_a_policy_is_told_in_one_line_and_nothing_else(policy, told):
+    given = policy if isinstance(policy, str) else {"attacks": policy}
+    with pytest.raises(rb.UsageError) as caught:
+        rb.ask("insider-decides", "risk", policy=given)
+    assert str(caught.value).startswith(f"policy: {told}")
+    assert "\n" not in str(caught.value)
+    assert "warning" not in str(caught.value)
+
+
+def test_a_comma_before_if_is_no_slip():
+    rules = "attacks=yes{} if aim=money; attacks=no"
+    one, other = (rb.ask("insider-decides", "risk", policy=rules.format(x)) for x in ("", ","))
+    assert float(one) == float(other) > 0

@@ -20,6 +20,7 @@ from reidbn.attack.parts import PROBABILITY, SubjectColumn
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import DataError, Problem, did_you_mean
+from reidbn.written import few
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -101,7 +102,7 @@ def named_order(attack: Attack, column: SubjectColumn, value: Any) -> Any:
     fit = sum(name in wanted for name in said)
     raise DataError(
         f"subject column {column.name}: {fit} of its {len(said)} named columns fit; name them "
-        f"{', '.join(wanted[:8])}{', ...' if len(wanted) > 8 else ''}, each once and in any order, "
+        f"{few(wanted, 8)}, each once and in any order, "
         f"or give the values in that order and without names (.to_numpy())"
     )
 

@@ -22,6 +22,7 @@ from reidbn.cpds.event import ALL, ANY, NOT, Event, ShareOfRange, Test, passes
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
 from reidbn.cpds.report import Report
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.written import few
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -182,7 +183,7 @@ def _checked(known: Variable, sign: str, value: str) -> Atom:
             raise UsageError(f'{name} has no state "{value}"; {did_you_mean(value, known.states)}')
         return Atom(name, (sign, value))
     if known.states and not known.is_numeric:
-        states = ", ".join(known.states[:6])
+        states = few(known.states)
         raise UsageError(
             f"{name} {sign} {value}: the states of {name} are no numbers but {states}; "
             f"name one, such as {name}={known.states[-1]}"
@@ -303,7 +304,7 @@ def refuse_within_bands(attack: Attack, event: Atom | Junction) -> None:
         if sign not in ("=", "!=") and edge > edges[0] and edge not in edges:
             raise UsageError(
                 f"{atom.node}{sign}{value} cuts a state of {atom.node} in two: each stands for all "
-                f"sizes up to the next; its states begin at {', '.join(node.states[:8])}"
+                f"sizes up to the next; its states begin at {few(node.states, 8)}"
             )
 
 

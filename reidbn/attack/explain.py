@@ -177,6 +177,8 @@ def _slip(value: Any, wanted: str) -> str:
     if isinstance(scalar(value), int | float):
         return ", without quotes"
     percent = scalar(value.removesuffix("%").strip())
+    if value.endswith("%") and "whole" in wanted:
+        return ", such as 12: how many they are, and not which share"
     if value.endswith("%") and isinstance(percent, int | float):
         return f", such as {percent / 100:.12g}"
     part = re.fullmatch(r"(\d+) ?/ ?(\d+)", value)

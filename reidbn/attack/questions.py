@@ -20,6 +20,7 @@ from reidbn.attack.parts import NAME, Given, Node, parse_states
 from reidbn.cpds.protocol import NO, YES
 from reidbn.cpds.report import left_out
 from reidbn.errors import WARNING, Problem, ReidbnError, did_you_mean
+from reidbn.written import few
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -112,7 +113,7 @@ def _given_problems(facts: _Names, inner: Where, node: str, known: Given) -> Ite
         odd = sorted({*known} ^ counts)
         if odd:
             message = f"needs a likelihood for each number of members known, 0 to {len(counts) - 1}"
-            yield Problem(inner, f"{message}; {', '.join(odd[:6])} is one too many or too few")
+            yield Problem(inner, f"{message}; {few(odd)} is one too many or too few")
         return
     for state in (known,) if isinstance(known, str) else known:
         yield from _known_state(facts, inner, node, state)
@@ -128,7 +129,7 @@ def _expected(facts: _Names, name: str, where: Where) -> Iterator[Problem]:
         hint = did_you_mean(name, [*facts.nodes, *facts.attack.groups])
         yield Problem(where, f'unknown node "{name}"; {hint}')
     elif not known.has_numbers:
-        states = ", ".join(known.states[:6])
+        states = few(known.states)
         yield Problem(where, f"the states of {name} are no numbers but {states}")
     elif name in facts.nodes and has_bands(facts.nodes[name]):
         yield Problem(where, no_mean_of_bands(name))

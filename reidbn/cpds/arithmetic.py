@@ -29,6 +29,7 @@ from reidbn.cpds.protocol import (
     needs_parents,
 )
 from reidbn.errors import Problem, a_dozen, did_you_mean
+from reidbn.written import few
 
 MOST_NUMBERS = 100_000  # that a running number may come to
 MANY, FEW = 48, 15  # parents that are counted one after another; and by digits, a few at a time
@@ -96,11 +97,11 @@ class _Arithmetic(CPD):
         found = needs_parents(parents, self.kind) + self._of_problems(parents)
         for parent in parents:
             if not self._takes(parent):
-                states = ", ".join(parent.states[:6])
+                states = few(parent.states)
                 message = f"{self.kind} needs {self.needed}; {parent.name} has {states}"
                 found.append(Problem(("kind",), message))
         if child.is_group or not child.is_numeric:
-            states = ", ".join(child.states[:6])
+            states = few(child.states)
             message = f"{self.kind} needs states that are numbers; this node has {states}"
             found.append(Problem(("kind",), message))
         return found or self._state_problems(child, self._ordered(parents))

@@ -35,6 +35,7 @@ from reidbn.cpds.protocol import (
 )
 from reidbn.cpds.rows import REST, TOLERANCE
 from reidbn.errors import Problem
+from reidbn.written import few
 
 
 def _count(scope: Scope) -> Array:
@@ -60,9 +61,7 @@ class _Gate(CPD):
         found = needs_yes_no(child, self.kind) + needs_parents(parents, self.kind)
         for p in parents:
             if not p.is_group and set(p.states) != {"no", YES}:
-                message = (
-                    f"{self.kind} needs yes/no parents; {p.name} has {', '.join(p.states[:6])}"
-                )
+                message = f"{self.kind} needs yes/no parents; {p.name} has {few(p.states)}"
                 found.append(Problem(("kind",), message))
         return found
 

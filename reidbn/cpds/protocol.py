@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from reidbn.calls import check_fields, described
 from reidbn.errors import Problem, UsageError, did_you_mean
 from reidbn.late import late
+from reidbn.written import few
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -338,7 +339,7 @@ def yes_no(child: Variable, p_yes: NDArray[Any], p_no: NDArray[Any] | None = Non
 
 def needs_yes_no(child: Variable, kind: str) -> list[Problem]:
     if set(child.states) != {YES, NO} or child.is_group:
-        found = ", ".join(child.states[:6])
+        found = few(child.states)
         return [Problem(("kind",), f"{kind} needs the states no and yes; this node has {found}")]
     return []
 
@@ -354,12 +355,14 @@ def needs_parent(ref: Ref, field: str, parents: Sequence[Variable]) -> list[Prob
     if isinstance(ref, str) and not ref.startswith(("$", "@")):
         names = [p.name for p in parents]
         if ref not in names:
-            message = f'"{ref}" is not a parent of this node; {did_you_mean(ref, names)}'
+            hint = did_you_mean(ref, names) if names else "it has none"
+            message = f'"{ref}" is not a parent of this node; {hint} '
+            message += f"(a parameter is written ${ref}, a column @{ref})"
             if ref in ("rest",) or not ref.isidentifier():
                 message = f'"{ref}" is neither a number, $parameter, @column nor a parent'
             return [Problem((field,), message)]
         if not parents[names.index(ref)].has_numbers:
-            states = ", ".join(parents[names.index(ref)].states[:6])
+            states = few(parents[names.index(ref)].states)
             message = f"reads {ref} as a number, but its states are {states}"
             return [Problem((field,), message)]
     return []

@@ -9,6 +9,7 @@ import numpy as np
 
 from reidbn.cpds.protocol import CPD, Array, Scope, yes_no
 from reidbn.errors import UsageError
+from reidbn.written import few
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Report(CPD):
 
 def left_out(node: str, missing: list[str]) -> str:
     """What is wrong with soft evidence that says nothing of some states."""
-    shown = ", ".join(missing[:6]) + (", ..." if len(missing) > 6 else "")
+    shown = few(missing)
     return (
         f"the evidence on {node} says nothing of {shown}: give every state its likelihood "
         f"P(what was seen | state), 0 where that is impossible"

@@ -36,6 +36,7 @@ from reidbn.cpds.protocol import (
     needs_reference,
 )
 from reidbn.errors import DataError, ModelError, Problem, did_you_mean
+from reidbn.written import few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,7 +225,7 @@ def _meant(word: str, parent: Variable) -> tuple[str, ...]:
 def _odd_words(row: Row, parent: Variable) -> list[str]:
     found = []
     for word in sorted({*(row.words(parent.name) or ())} - {*parent.states}):
-        compared, listed = _COMPARED.match(word), ", ".join(parent.states[:6])
+        compared, listed = _COMPARED.match(word), few(parent.states)
         if compared is None:
             hint = did_you_mean(word, parent.states)
             found.append(f'{parent.name} has no state "{word}"; {hint}')
@@ -243,7 +244,7 @@ def _odd_words(row: Row, parent: Variable) -> list[str]:
 def _cell_problems(i: int, row: Row, child: Variable) -> list[Problem]:
     where: tuple[str | int, ...] = ("rows", i, "p")
     if not isinstance(row.p, tuple | dict):
-        return [Problem(where, f"must be a list or a mapping of the states {_list(child.states)}")]
+        return [Problem(where, f"must be a list or a mapping of the states {few(child.states, 8)}")]
     if isinstance(row.p, dict):
         unknown = [s for s in row.p if s not in child.states]
         if unknown:
@@ -252,7 +253,7 @@ def _cell_problems(i: int, row: Row, child: Variable) -> list[Problem]:
             return [Problem((*where, unknown[0]), message, at_key=True)]
     cells = row.cells(child.states)
     if len(cells) != len(child.states):
-        message = f"needs {len(child.states)} cells, for {_list(child.states)}; found {len(cells)}"
+        message = f"needs {len(child.states)} cells, for {few(child.states, 8)}; found {len(cells)}"
         return [Problem(where, message)]
     found: list[Problem] = []
     for j, cell in enumerate(cells):
@@ -276,10 +277,6 @@ def _sum_problems(where: tuple[str | int, ...], cells: tuple[Ref, ...]) -> list[
         gap = "short" if total < 1 else "over"
         return [Problem(where, f"sums to {total:.12g}, not 1 ({gap} by {abs(total - 1):.6g})")]
     return []
-
-
-def _list(states: tuple[str, ...]) -> str:
-    return ", ".join(states[:8]) + (", ..." if len(states) > 8 else "")
 
 
 # -- a table written out in full -------------------------------------------------------------------

@@ -31,6 +31,7 @@ from reidbn.cpds.protocol import (
     yes_or_no,
 )
 from reidbn.errors import ModelError, Problem
+from reidbn.written import few
 
 EXACT = 1000  # attempts up to which the ways to succeed are whole numbers that a float can hold
 
@@ -38,7 +39,7 @@ EXACT = 1000  # attempts up to which the ways to succeed are whole numbers that 
 def _counted(child: Variable, kind: str) -> list[Problem]:
     """The states 0, 1, 2, ..."""
     if child.is_group or child.states != tuple(str(i) for i in range(len(child.states))):
-        found = ", ".join(child.states[:6])
+        found = few(child.states)
         message = f"{kind} needs the states 0, 1, 2, ..., such as 0..20; this node has {found}"
         return [Problem(("kind",), message)]
     return []

@@ -42,7 +42,7 @@ from reidbn.inference.answers import joint
 from reidbn.inference.cut import MOST, can_cut, cut_off, in_words
 from reidbn.inference.lowering import Lowering, cells, subject_values
 from reidbn.inference.network import Array
-from reidbn.inference.query import Query
+from reidbn.inference.query import Query, asked_by, read_query
 from reidbn.inference.tensors import rows_of
 
 CORNERS = 32
@@ -103,7 +103,17 @@ def table_problems(attack: Attack) -> list[Problem]:
                 problem = _table_problem(attack, lowering, attack.all_nodes[name], subject, changed)
                 if problem is not None:
                     found[name] = problem
-    return list(dict.fromkeys([*found.values(), *_cut_problems(attack, subject)]))
+    others = (*_cut_problems(attack, subject), *_unanswered(attack))
+    return list(dict.fromkeys([*found.values(), *others]))
+
+
+def _unanswered(attack: Attack) -> Iterator[Problem]:
+    """Questions that are refused when they are asked, such as of what can never be."""
+    for name, question in attack.questions.items():
+        try:
+            read_query(attack, asked_by(question), question.given)
+        except ReidbnError as why:
+            yield Problem(("questions", name), f"is refused when it is asked: {why}", level=WARNING)
 
 
 def _cut_problems(attack: Attack, subject: Mapping[str, Array]) -> Iterator[Problem]:

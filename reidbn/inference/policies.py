@@ -14,7 +14,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node, parse_given, parse_states
 from reidbn.cpds.protocol import NO, YES, Array
 from reidbn.cpds.rows import Row, Rows, Table
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.errors import ModelError, UsageError, did_you_mean
 
 _FORM = (
     'an option for each decision, such as {"attacks": "yes"}, or rows, such as {"attacks": '
@@ -64,9 +64,23 @@ def with_policy(attack: Attack, policy: Any) -> Attack:
     if of_one:
         nodes = [replace(n, story=f"{n.story} {OF_ONE}".strip()) for n in nodes]
     left = attack.decisions.keys() - policy.keys()
-    return attack.replace(
-        nodes=attack.nodes.replace(*nodes), utilities=attack.utilities if left else ()
-    )
+    try:
+        return attack.replace(
+            nodes=attack.nodes.replace(*nodes), utilities=attack.utilities if left else ()
+        )
+    except ModelError as error:
+        raise UsageError(_refused(error)) from None
+
+
+def _refused(error: ModelError) -> str:
+    """What is wrong with the rules of a policy, by decision and rule."""
+    said = []
+    for problem in error.problems:
+        if not problem.is_warning:
+            _, name, *rest = problem.where
+            places = [f"rule {n + 1}: " for n in rest if isinstance(n, int)]
+            said.append(f"policy: {name}: {''.join(places)}{problem.message}")
+    return "; ".join(said)
 
 
 def read_rules(text: str) -> dict[str, Any]:
@@ -82,7 +96,7 @@ def read_rules(text: str) -> dict[str, Any]:
         taken, is_bound, seen = re.split(r"\s(if)\s", rule, maxsplit=1) if " if " in rule else (
             rule, "", "")  # fmt: skip
         when = {"when": parse_states(seen)} if is_bound else {}
-        for name, option in (parse_given(taken) if rule else {}).items():
+        for name, option in (parse_given(taken.rstrip(" ,")) if rule else {}).items():
             chances = {option: 1.0} if isinstance(option, str) else dict(option)
             rows.setdefault(name, []).append({"p": chances, **when})
     if not rows:
@@ -239,6 +253,11 @@ def _by_rows(attack: Attack, node: Node, rows: Any) -> Node:
             raise UsageError(f"policy: {node.name} takes {_FORM}")
         made.append(Row(row["p"], row.get("when") or {}))
     named = {name for row in made for name in row.when}
+    known = [*node.parents]
+    known += [m for p in node.parents if p in attack.groups for m in attack.groups[p].members]
+    for name in sorted(named - {*known}):
+        hint = did_you_mean(name, known) if known else "it sees nothing"
+        raise UsageError(f'policy: {node.name} is decided without seeing "{name}"; {hint}')
     parents: list[str] = []
     for parent in node.parents:
         members = attack.groups[parent].members if parent in attack.groups else ()

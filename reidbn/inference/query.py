@@ -20,11 +20,12 @@ from reidbn.attack.events import (
     with_count,
     with_event,
 )
-from reidbn.attack.parts import NAME, Given, Node, parse_given, parse_states
+from reidbn.attack.parts import NAME, Given, Node, Question, parse_given, parse_states
 from reidbn.cpds.event import ShareOfRange
 from reidbn.cpds.protocol import NO, YES
 from reidbn.cpds.report import Report, left_out
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.written import few
 
 
 @dataclass(frozen=True)
@@ -177,8 +178,12 @@ def _named_question(
         refuse_two_readings(attack, name)
         return target, given
     question = attack.questions[name]
-    what = Mean(question.expect) if question.expect else question.target
-    return what, {**question.given, **given}
+    return asked_by(question), {**question.given, **given}
+
+
+def asked_by(question: Question) -> Target:
+    """What a question of an attack asks for."""
+    return Mean(question.expect) if question.expect else question.target
 
 
 def refuse_two_readings(attack: Attack, name: str) -> None:
@@ -273,7 +278,7 @@ def with_share(attack: Attack, name: str) -> tuple[Attack, str, Scale]:
     if known.is_group:
         attack, node = with_count(attack, name)
     elif not known.has_numbers:
-        states = ", ".join(known.states[:6])
+        states = few(known.states)
         raise UsageError(f"{name} has no mean: its states are no numbers but {states}")
     elif name in attack.nodes and has_bands(attack.nodes[name]):
         raise UsageError(no_mean_of_bands(name))

@@ -78,7 +78,7 @@ from reidbn.inference.answers import load_attack, refuse_dear
 from reidbn.inference.asked import Asked
 from reidbn.inference.lowering import check_settings
 from reidbn.inference.policies import refuse_policy_of_one
-from reidbn.inference.query import Mean, Query, default_question, read_query
+from reidbn.inference.query import Query, asked_by, default_question, read_query
 from reidbn.inference.worst import OF_HIGHEST, Tied, Ties, of_tied
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency
@@ -573,7 +573,7 @@ def _questions(attack: Attack, inputs: Inputs) -> tuple[Attack, dict[str, Query]
     for name in (*names, main):
         question = attack.questions[name]
         given = {**question.given, **inputs.learnt}
-        what = Mean(question.expect) if question.expect else question.target
+        what = asked_by(question)
         attack, query = read_query(attack, what, given, inputs.done, of_people=True)
         if query.is_distribution:
             raise UsageError(f"question {name} asks for a distribution; name a state")
