@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeGuard
 
 from reidbn.errors import UsageError
@@ -31,6 +33,7 @@ _UNITS = {"": 0, "%": -2, "k": 3, "m": 6, "mn": 6, "million": 6, "bn": 9, "billi
 _FRACTION = re.compile(rf"(?P<over>\d{{1,18}}){_BLANK}*/{_BLANK}*(?P<under>\d{{1,18}})")
 SMALLEST = 1e-300
 _COMMA = re.compile(r"[-+]?\d+,\d+")
+_ALIKE = {".htm": ".html", ".markdown": ".md", ".pq": ".parquet", ".yml": ".yaml"}
 
 
 def read_number(text: str, what: str) -> int | float:
@@ -166,3 +169,13 @@ def capital(sentence: str) -> str:
     first = sentence.partition(" ")[0]
     is_name = "_" in first or first.endswith((",", "."))
     return sentence if is_name else f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def ending(path: str | os.PathLike[str]) -> str:
+    """What kind of file a name is of, by its ending: .htm is .html.
+
+    >>> ending("r.HTM"), ending("r.pq")
+    ('.html', '.parquet')
+    """
+    found = Path(path).suffix.lower()
+    return _ALIKE.get(found, found)

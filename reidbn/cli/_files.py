@@ -18,7 +18,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.worst import TIED
 from reidbn.limits import regular
 from reidbn.result import NOTHING, WITHIN_DRAWING, Drawn, drawing_between
-from reidbn.written import agree, counted, is_number
+from reidbn.written import agree, counted, ending, is_number
 
 UNTOLD = "none that can be told"
 WHOSE = "whether both are of one table is not told in rounded files"
@@ -28,7 +28,7 @@ WRITERS = "write them with --json-report FILE, or result.report('file.json')"
 
 def are_results(*names: str | None) -> bool:
     """Whether they are files of results, and not an attack and a question, which end otherwise."""
-    return any(name is not None and name.endswith(".json") for name in names)
+    return any(name is not None and ending(name) == ".json" for name in names)
 
 
 def compare_files(first: str, second: str, *, as_json: bool) -> None:

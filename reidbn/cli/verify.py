@@ -18,6 +18,7 @@ from reidbn.cli._options import print_json
 from reidbn.cli._results import OWN
 from reidbn.errors import UsageError
 from reidbn.release.seal import unsealed
+from reidbn.written import ending
 
 MOST = 12
 """Lines that are shown of those that differ."""
@@ -35,7 +36,7 @@ def verify(report: str, table: str | None, as_json: bool) -> int:
     hierarchies) are looked for under the names that they had.  Exit code 1 where something differs.
     """
     place = Path(report)
-    if place.suffix.lower() not in _KINDS:
+    if ending(place) not in _KINDS:
         raise UsageError(f"{place.name}: a report ends in {', '.join(_KINDS)}")
     try:
         text, made_from, whole = unsealed(place.read_text(encoding="utf-8"))
@@ -106,7 +107,7 @@ def _differs(place: Path, text: str, made_from: dict[str, Any], table: str) -> l
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             try:
-                main([*words, _KINDS[place.suffix.lower()], str(again)])
+                main([*words, _KINDS[ending(place)], str(again)])
             except SystemExit as end:
                 if not again.exists():
                     raise UsageError(

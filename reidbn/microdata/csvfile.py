@@ -25,6 +25,7 @@ from reidbn.errors import DataError, UsageError
 from reidbn.limits import BOMB, MOST_UNPACKED
 from reidbn.microdata.coding import Coder, Raw
 from reidbn.progress import progress
+from reidbn.written import ending
 
 SUFFIXES = (".csv", ".tsv", ".txt")
 _BLOCK = 1 << 22
@@ -39,9 +40,11 @@ _SEP = re.compile(r"sep=(.)", re.I)
 
 
 def is_csv(path: Path) -> bool:
-    return (
-        path.with_suffix("").suffix in SUFFIXES if path.suffix == ".gz" else path.suffix in SUFFIXES
-    )
+    return ending(path.with_suffix("") if _is_packed(path) else path) in SUFFIXES
+
+
+def _is_packed(path: Path) -> bool:
+    return ending(path) == ".gz"
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def code_csv(
             path, sep=head.mark, skiprows=head.skip, header=0, usecols=places,
             names=[str(i) for i in range(len(header))],
             dtype=object, na_filter=False, index_col=False, encoding="utf-8", engine="c",
-            compression="gzip" if path.suffix == ".gz" else None, chunksize=_ROWS,
+            compression="gzip" if _is_packed(path) else None, chunksize=_ROWS,
             nrows=most,
         ) as chunks:  # fmt: skip
             for chunk in progress(chunks, f"reading {path.name}", total=-(-rows // _ROWS)):
@@ -128,7 +131,7 @@ def code_csv(
 
 def refuse_bomb(path: Path) -> None:
     """A small file that unpacks to more than any table: its first part tells."""
-    if path.suffix == ".gz" and path.stat().st_size * 1032 > MOST_UNPACKED:  # the most gzip can
+    if _is_packed(path) and path.stat().st_size * 1032 > MOST_UNPACKED:  # the most gzip can
         with path.open("rb") as packed, gzip.GzipFile(fileobj=packed) as stream:
             unpacked = sum(len(stream.read(_BLOCK)) for _ in range(16))
             if unpacked > BOMB * packed.tell():
@@ -143,7 +146,7 @@ def _bytes(path: Path) -> Iterator[IO[bytes]]:
     """The file's bytes, uncompressed; a damaged file is said to be one."""
     try:
         refuse_bomb(path)
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        with gzip.open(path, "rb") if _is_packed(path) else path.open("rb") as stream:
             yield cast("IO[bytes]", stream)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{path.name}: the compressed file is damaged or cut short") from None

@@ -21,6 +21,7 @@ from reidbn.microdata.csvfile import check_lines, head_of, is_csv, refuse_bomb
 from reidbn.microdata.header import instead_of
 from reidbn.microdata.sources import quoted, source_of, top_names
 from reidbn.release.writing import held_folder, private_folder, said_by_disk, whole
+from reidbn.written import ending
 
 _COUNT = "reidbn_count"
 SAME_BUT_CAPITALS = (
@@ -128,7 +129,7 @@ def _spill(chosen: str | Path | None) -> Iterator[str]:
 
 def reads(file: Path) -> bool:
     """Whether a file is of a kind that DuckDB collapses."""
-    return is_csv(file) or file.suffix in (".parquet", ".pq")
+    return is_csv(file) or ending(file) == ".parquet"
 
 
 def _table(con: Any, source: Any, settings: object) -> tuple[Any, bool]:

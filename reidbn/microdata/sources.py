@@ -17,6 +17,7 @@ from reidbn.errors import DataError, MissingPart, UsageError
 from reidbn.microdata.coding import Coder, Raw
 from reidbn.microdata.csvfile import code_csv, head_of, is_csv
 from reidbn.progress import progress
+from reidbn.written import ending
 
 _CHUNK = 60
 """Vectors of 2,048 rows that DuckDB hands over at a time."""
@@ -72,15 +73,15 @@ def _file(path: Path, delimiter: str | None) -> Source:
         read = partial(code_csv, path, head=head)
         return Source(path.name, head.names, read,
                       lambda n: Source(path.name, head.names, partial(read, most=n)))  # fmt: skip
-    if path.suffix in (".parquet", ".pq"):
+    if ending(path) == ".parquet":
         return _parquet(path)
-    if path.suffix in (".arrow", ".feather", ".ipc"):
+    if ending(path) in (".arrow", ".feather", ".ipc"):
         if find_spec("pyarrow") is None:
             raise MissingPart(f"{path.name}: reading Arrow files needs pyarrow; or save as Parquet")
         from pyarrow import dataset
 
         return _arrow(dataset.dataset(path, format="feather"), name=path.name)
-    if path.suffix.lower() in _WORKBOOKS:
+    if ending(path) in _WORKBOOKS:
         raise UsageError(
             f"{path.name}: a workbook is not read: save the sheet as CSV UTF-8, or give the frame "
             "that pandas.read_excel makes of it"

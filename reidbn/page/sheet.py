@@ -25,11 +25,12 @@ from reidbn.page.closed import Json
 from reidbn.page.payload import Start, part_of, payload
 from reidbn.page.people import behind
 from reidbn.release.seal import sealed
-from reidbn.release.writing import ending, write_text
+from reidbn.release.writing import write_text
 from reidbn.report.drawing import laid_out, wrapped
 from reidbn.report.ledgered import Texts, digest, released
 from reidbn.report.page import context_of, seal_of
 from reidbn.report.telling import Telling
+from reidbn.written import ending
 
 _PAGE = "page"  # the kind of text in a ledger
 SCRIPTS = ("kinds.js", "engine.js", "numbers.js", "page.js")

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from reidbn.errors import UsageError
+from reidbn.written import ending
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PARQUET = (".parquet", "")
 """How the name of a Parquet file may end."""
-_ALIKE = {".htm": ".html", ".markdown": ".md", ".pq": ".parquet", ".yml": ".yaml"}
 _PART = ".part"
 _LOCK = "lock"
 _UNSEEN = "lock.new"
@@ -56,16 +56,6 @@ def whole(path: str | os.PathLike[str], *, of_people: bool = False) -> Iterator[
         _synced(made, place, of_people=of_people)
         made.replace(place)
         _synced_folder(place.parent)
-
-
-def ending(path: str | os.PathLike[str]) -> str:
-    """What kind of file a name is of, by its ending: .htm is .html.
-
-    >>> ending("r.HTM"), ending("r.pq")
-    ('.html', '.parquet')
-    """
-    found = Path(path).suffix.lower()
-    return _ALIKE.get(found, found)
 
 
 def ends_in(path: str | os.PathLike[str], endings: Sequence[str], what: str = "") -> str:

@@ -303,8 +303,8 @@ def _next(asked: Request) -> list[str]:
     if rule.on_classes and tells_changes(asked.telling, result.inputs.people, rule):
         change = least_change(result.inputs.people, rule)
         if change is not None:
-            only = f"; that is said of {s.only}" if s.only else ""
-            found.append(f"One change that is enough for this rule: the table {change.what}{only}.")
+            of = f" of {s.only}" if s.only else ""
+            found.append(f"One change{of} that is enough for this rule: the table {change.what}.")
         elif result.table.quasi_identifiers:
             found.append("No column left out, nor one level coarser, is enough by itself.")
     python = "; in Python, plan.result.report(path, options=plan.options()) shows the best ways"

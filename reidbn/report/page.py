@@ -26,7 +26,6 @@ from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.release.counts import APART, BASE, NOT_BESIDE, PART, STEP, Alike
 from reidbn.release.seal import sealed
-from reidbn.release.writing import ending as kind_of
 from reidbn.release.writing import write_text
 from reidbn.report.counting import OWN_COPY
 from reidbn.report.style import (
@@ -46,6 +45,7 @@ from reidbn.report.telling import FEWEST, Telling
 from reidbn.report.unseen import KINDS as ASKED
 from reidbn.report.unseen import NOBODY, ONE_TABLE, not_looked_at
 from reidbn.written import capital
+from reidbn.written import ending as kind_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

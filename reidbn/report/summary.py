@@ -186,6 +186,7 @@ class Summary:
             },
             "verdict": self.told_verdict(telling),
             "passes": self.told_passes(telling),
+            "holds_for": self.only or "the whole table",
             "posed": result.posed or None,
             "release": self.rule.release,
             "rule": self.rule.asks,

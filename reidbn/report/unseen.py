@@ -17,6 +17,7 @@ from reidbn.attack.threats import FRAMEWORKS
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.register import register
+from reidbn.attacks.routes.told import as_spoken
 from reidbn.microdata.others import AS_LOOKED_UP, AS_SECRET, Others
 from reidbn.microdata.table import People
 from reidbn.population.fitting import MODELS
@@ -196,15 +197,20 @@ def _of_the_table(result: Result, telling: Telling, limited: Sequence[str]) -> I
 
 def _looked_up(result: Assessment) -> tuple[str, ...]:
     """The columns by which chances are looked up."""
-    scenario = result.inputs.scenario.renamed(result.inputs.columns)
+    scenario = as_spoken(result.inputs).renamed(result.inputs.columns)
     return () if scenario.knows is None else scenario.looked_up_by()
 
 
 def read_alone(result: Assessment) -> dict[str, str]:
-    """Columns that this attacker goes by and no rule counts, and for what they were read."""
-    people = result.inputs.people
-    missed = result.groups.missed
-    names = (c for k in missed for c in (*k.columns, *([k.in_bands.of] if k.in_bands else [])))
+    """Columns that this attacker goes by and no rule counts, and for what they were read.
+
+    Be it by name, be it as a column or in bands, and also where the call left it out.
+    """
+    people, inputs = result.inputs.people, result.inputs
+    knows = as_spoken(inputs).renamed(inputs.columns).knows
+    said = knows.known if knows else ()
+    names = [c for k in said for c in (k.name, *k.columns)]
+    names += [k.in_bands.of for k in said if k.in_bands]
     known = dict.fromkeys(names, AS_SECRET)
     found = known | dict.fromkeys(_looked_up(result), AS_LOOKED_UP)
     return {name: why for name, why in found.items()

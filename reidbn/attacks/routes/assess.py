@@ -71,7 +71,7 @@ from reidbn.attacks.routes.subject_data import (
     with_records,
 )
 from reidbn.attacks.routes.summed import are_many, summed
-from reidbn.attacks.routes.told import AS_TOLD, as_told, attach_told, set_aside, told_group
+from reidbn.attacks.routes.told import AS_TOLD, as_spoken, attach_told, set_aside, told_group
 from reidbn.calls import renamed, typed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack, refuse_dear
@@ -288,7 +288,7 @@ def _check_ids(people: People, *, histories: bool) -> None:
 def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     """Do what the inputs say; of these measures alone, where not all are wanted."""
     told = told_group(inputs.attack) if inputs.scenario.knows is None else None
-    spoken = inputs.scenario if told is None else replace(inputs.scenario, knows=as_told(told))
+    spoken = as_spoken(inputs)
     facts = facts_of(inputs.people, spoken, inputs.population)
     spoken = spoken if facts is None else replace(spoken, knows=every_record())
     scenario = spoken.renamed(inputs.columns).without(inputs.without)

@@ -48,6 +48,12 @@ def as_told(group: Group) -> Knows:
     return Knows(known, group=group.name)
 
 
+def as_spoken(inputs: Inputs) -> Scenario:
+    """The scenario; of a silent one what the model tells itself."""
+    told = told_group(inputs.attack) if inputs.scenario.knows is None else None
+    return inputs.scenario if told is None else replace(inputs.scenario, knows=as_told(told))
+
+
 def set_aside(filled: Group | None, scenario: Scenario) -> list[str]:
     """A note where a scenario says what is known in place of the model."""
     if filled is None or not filled.own:
