@@ -477,3 +477,16 @@ def test_a_member_of_a_group_is_known_not_known_and_left_open_in_turn(tmp_path):
     assert (yes, no, free) == ("yes", "no", None)
     for told, given in ((p_yes, {"knows_sex": "yes"}), (p_no, {"knows_sex": "no"}), (p, {})):
         assert abs(told - float(rb.ask("adversary-routes", given=given))) < 1e-12
+
+
+@pytest.mark.parametrize(
+    "name", ["linkage", "budget", "composition", "leak-claims", "linddun-tree"]
+)
+def test_no_card_of_a_page_is_in_the_words_of_a_model_file(name, tmp_path):
+    text = rb.load(name).page(tmp_path / "p.html").read_text()
+    held = json.loads(re.search(r'id="held">(.*?)</script>', text)[1])
+    rules = [card["rule"] for card in held["drawn"]["cards"]]
+    assert not [rule for rule in rules if re.match(r"[a-z-]+(: |$)", rule)], rules
+    said = {"linkage": "a count that is mean_facts on average",
+            "leak-claims": "how many of class_size are among leaked drawn from records"}  # fmt: skip
+    assert said.get(name, rules[0]) in rules

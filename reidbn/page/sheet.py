@@ -183,14 +183,33 @@ def _safe(held: Json) -> str:
 # -- the picture -----------------------------------------------------------------------------------
 
 
-# The rule of a card, as cards.py writes it, and the words of the page for it.
+# The rule of a card, as cards.py writes it, and the words of the page for it; what is called as
+# the field that it fills stands there once.
 _RULES = (
     ("and", "rule_and"),
     ("or", "rule_or"),
     ("rows", "rule_differs"),
     ("count", "rule_count"),
-    (r"probability: (?P<p>\w+)", "rule_with"),
-    (r"probability: (?P<p>\w+), if (?P<if>.+)", "rule_if"),
+    ("probability", "rule_law"),
+    ("uniform", "rule_even"),
+    ("sum", "rule_sum"),
+    ("minus", "rule_minus"),
+    ("ranked", "rule_ranked"),
+    ("noisy-or", "rule_causes"),
+    (r"noisy-or: leak(?: (?P<leak>[\w.]+))?", "rule_causes_or"),
+    (r"probability: (?P<p>[\w.]+)", "rule_with"),
+    (r"probability: (?P<p>[\w.]+), if (?P<if>.+)", "rule_if"),
+    (r"poisson: mean(?: (?P<mean>[\w.]+))?", "rule_poisson"),
+    (r"binomial: n(?: (?P<n>\w+))?, (?P<p>[\w.]+)", "rule_binomial"),
+    (r"at-most: of (?P<of>\w+), most (?P<most>\w+)", "rule_at_most"),
+    (r"geometric: (?P<p>[\w.]+), budget(?: (?P<budget>\w+))?", "rule_attempts"),
+    (r"geometric: among(?: (?P<among>\w+))?, budget(?: (?P<budget>\w+))?", "rule_search"),
+    (r"share: part(?: (?P<part>\w+))?, whole(?: (?P<whole>\w+))?", "rule_share"),
+    (
+        r"hypergeometric-leak: records(?: (?P<records>\w+))?, leaked(?: (?P<leaked>\w+))?, "
+        r"class[ _]size(?: (?P<class_size>\w+))?",
+        "rule_leaked",
+    ),
     (r"one-over: of (?P<of>\w+)", "rule_one_over"),
     (r"unique: of (?P<of>\w+)", "rule_unique"),
     (r"unique: of (?P<of>\w+), stays (?P<stays>\w+)", "rule_stays"),
@@ -203,7 +222,7 @@ def _in_words(card: Card, words: Mapping[str, str]) -> Card:
     for tried, rest in ((card.rule, ""), (text, where)):
         for pattern, key in _RULES:
             if found := re.fullmatch(pattern, tried):
-                rule = words[key].format(**found.groupdict())
+                rule = words[key].format(**{n: v or n for n, v in found.groupdict().items()})
                 rule = words["rule_where"].format(rule=rule, **{"if": rest}) if rest else rule
                 return replace(card, rule=rule)
     return card
