@@ -323,6 +323,32 @@ def spellings(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any], 
     return new[codes], labels[kept], gone
 
 
+def by_number(labels: NDArray[Any]) -> Ints:
+    """The place of each value, where texts that can be read as one number have one: the first's.
+
+    A file of texts has no types: what is read beside them says whether they are numbers.
+
+    >>> by_number(object_array(["+5", "5", "5.0", "<2"])), by_number(np.array([5, 7]))
+    (array([0, 0, 0, 3]), array([0, 1]))
+    """
+    if labels.dtype != object:
+        return np.arange(labels.size)
+    first: dict[Any, int] = {}
+    return np.array([first.setdefault(_number_of(v), i) for i, v in enumerate(labels.tolist())],
+                    dtype=np.int64)  # fmt: skip
+
+
+def said_twice(labels: NDArray[Any]) -> int:
+    """How many texts say a number that one before them says."""
+    return labels.size - np.unique(by_number(labels)).size
+
+
+def _number_of(value: Any) -> Any:
+    """The number that a text says where its column is read as numbers; another value as it is."""
+    text = value.replace(",", ".") if isinstance(value, str) else ""
+    return decimal.Decimal(text) if _PLAIN.fullmatch(text) else value
+
+
 def plainly(value: Any) -> Any:
     """A text without what people do not mean by it: capitals, blanks, ways to write an accent."""
     if not isinstance(value, str):

@@ -17,7 +17,7 @@ from reidbn.aside import aside
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.coding import Blanks, Raw, spellings, with_missing
+from reidbn.microdata.coding import Blanks, Raw, said_twice, spellings, with_missing
 from reidbn.microdata.coding import tidy as coded
 from reidbn.microdata.columns import Column, column_of
 from reidbn.microdata.direct import of_several_rows, refuse_direct, tells_persons
@@ -280,6 +280,8 @@ def read_table(
             codes[:, j], labels = plain, shorter
         if gone:
             remarks.append(_about_spellings(name, gone, tidy=tidy))
+        if twice := said_twice(labels):
+            remarks.append(_about_numbers(name, twice))
         schema.append(Column(name, labels, ladders.get(name)))
     people = assemble(
         codes, schema, roles, missing=missing, weights=mass, subjects=subjects, mode=history
@@ -328,6 +330,15 @@ def _about_spellings(name: str, gone: int, *, tidy: bool) -> str:
     return (
         f"{name}: {values} from another only by capitals or blanks, which makes people look more "
         "unusual than they are; tidy=True takes them as one"
+    )
+
+
+def _about_numbers(name: str, twice: int) -> str:
+    values = f"{counted(twice, 'text')} {agree(twice, 'says', 'say')}"
+    return (
+        f"{name}: {values} a number that another one says, too (as 5 and 5.0), and texts are not "
+        "taken as one: people look more unusual than they are, and their secret less certain; "
+        "write each number in one way, or codes with a letter before them"
     )
 
 

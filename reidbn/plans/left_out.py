@@ -13,6 +13,7 @@ import numpy as np
 
 from reidbn.attacks.secrets.asked import has_secret
 from reidbn.microdata.classes import Ints
+from reidbn.microdata.coding import said_twice
 from reidbn.microdata.generalise import climbed
 from reidbn.plans.nodes import Looked
 from reidbn.plans.ways import Node
@@ -58,6 +59,11 @@ def about_secrets(plan: ReleasePlan) -> list[str]:
             said[
                 f"{counted(without, 'person')} of {len(plan.people):,} without a {t.measure} of "
                 f"their own: nobody's peers, and no limit is about them"
+            ] = None
+        if t.on_secret and said_twice(plan.people.labels(t.measure)):
+            said[
+                f"texts of {t.measure} that say one number (as 5 and 5.0) are counted as one "
+                f"secret, since a file of which the other texts are left out is read so"
             ] = None
         if t.on_secret and gone:
             said[

@@ -25,6 +25,7 @@ from reidbn.attacks.routes.changes import released
 from reidbn.attacks.secrets.asked import has_secret
 from reidbn.errors import EngineError
 from reidbn.microdata.classes import Codes, Ints, class_ids
+from reidbn.microdata.coding import by_number
 from reidbn.microdata.generalise import empty_cells, released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
@@ -103,6 +104,19 @@ class Release:
         """Cells that hold nothing to begin with: people x options."""
         none = [len(o.column.labels) - 1 if o.column.has_missing else -1 for o in self.options]
         return np.asarray(self.people.table[:, : len(none)] == np.array(none))
+
+    @cached_property
+    def secrets(self) -> dict[str, Ints]:
+        """Everybody's value of each secret that a target limits.
+
+        Texts that whoever reads the released file may take as one number are one: a limit that is
+        kept of these is kept of finer values, too.
+        """
+        names = {t.measure for t in self.targets if t.on_secret}
+        return {
+            name: by_number(self.people.labels(name))[self.people.codes([name])[:, 0]]
+            for name in names
+        }
 
     @cached_property
     def named(self) -> tuple[str, ...]:
@@ -273,7 +287,7 @@ class Release:
         found: dict[Key, Array] = {}
         for t in self.targets:
             if t.on_secret:
-                found[t.key] = secret_risk(self.people, self._codes(node, kept), kept, t)
+                found[t.key] = self._secret_risk(self._codes(node, kept), kept, t)
             elif t.on_classes and t.key not in found:
                 found[t.key] = 1.0 / self.sizes(node, kept)
         return found
@@ -304,7 +318,7 @@ class Release:
         """
         if target.what == MEAN_GUESS:
             return 1
-        counts = secrets_of(self.people, self._codes(node, kept), kept, target)[1]
+        counts = self._secrets_of(self._codes(node, kept), kept, target)[1]
         most, size, limit = counts.max(axis=1), counts.sum(axis=1), target.limit
         over = is_above(most / np.maximum(size, 1), limit)
         go = np.ceil((most - limit * size) / (1 - limit) - SLACK)
@@ -369,13 +383,35 @@ class Release:
         for t in self.targets:
             if t.on_secret:
                 codes = self.people.table[:, : len(self.options)]
-                found[t] = t.value(secret_risk(self.people, codes, slice(None), t))
+                found[t] = t.value(self._secret_risk(codes, slice(None), t))
             elif t.on_classes:
                 alike = self.rows.peers(range(self.rows.groups))[self.rows.of_record]
                 found[t] = t.value(1.0 / alike)
             else:
                 found[t] = t.value(worst_risk(self.bases[t.under], t.measure)[0])
         return found
+
+    def _secrets_of(self, codes: Codes, kept: Any, target: Target) -> tuple[Ints, Ints]:
+        """The class of each row of codes, and how many of each class have which secret.
+
+        Of those whose secret is there; a missing one is a value where the target says so.
+        """
+        own, name = self.secrets[target.measure][kept], target.measure
+        values = self.people.column(name).cardinality
+        top = [int(c.max()) + 1 for c in codes.T]
+        ids, count = class_ids(np.ascontiguousarray(codes), top)
+        counts = np.bincount(ids * values + own, minlength=count * values).reshape(count, values)
+        if target.if_missing == "left-out":
+            counts[:, own[~has_secret(self.people, name)[kept]]] = 0
+        return ids, counts
+
+    def _secret_risk(self, codes: Codes, kept: Any, target: Target) -> Array:
+        """Of everybody the largest share of one secret among people alike, or that of their own."""
+        ids, counts = self._secrets_of(codes, kept, target)
+        size = np.maximum(counts.sum(axis=1), 1)
+        if target.what == MEAN_GUESS:
+            return np.asarray(counts[ids, self.secrets[target.measure][kept]] / size[ids])
+        return np.asarray((counts.max(axis=1) / size)[ids])
 
     def sizes(self, node: Node, kept: Flags) -> Ints:
         """How many are written alike; empty cells are alike, emptied or missing."""
@@ -421,31 +457,6 @@ class Release:
         levels = self.ways.levels(node)
         as_it_is = bool(kept.all()) and self.gone is None
         return as_it_is and all(levels[o.name] == o.column.level for o in self.options)
-
-
-def secrets_of(people: People, codes: Codes, kept: Any, target: Target) -> tuple[Ints, Ints]:
-    """The class of each row of codes, and how many of each class have which secret.
-
-    Of those whose secret is there; a missing one is a value where the target says so.
-    """
-    own = people.table[kept, people.columns.index(target.measure)].astype(np.int64)
-    values = people.column(target.measure).cardinality
-    top = [int(c.max()) + 1 for c in codes.T]
-    ids, count = class_ids(np.ascontiguousarray(codes), top)
-    counts = np.bincount(ids * values + own, minlength=count * values).reshape(count, values)
-    if target.if_missing == "left-out":
-        counts[:, own[~has_secret(people, target.measure)[kept]]] = 0
-    return ids, counts
-
-
-def secret_risk(people: People, codes: Codes, kept: Any, target: Target) -> Array:
-    """Of everybody the largest share of one secret among people alike, or that of their own."""
-    ids, counts = secrets_of(people, codes, kept, target)
-    size = np.maximum(counts.sum(axis=1), 1)
-    if target.what == MEAN_GUESS:
-        own = people.table[kept, people.columns.index(target.measure)]
-        return np.asarray(counts[ids, own] / size[ids])
-    return np.asarray((counts.max(axis=1) / size)[ids])
 
 
 def _are_told(between: Pair) -> bool:

@@ -1,0 +1,153 @@
+"""A plan's targets in the file that it wrote, as whoever holds only that file reads it.
+
+A file of texts has no types: once whoever is written "<2" or "n/a" is left out, a column of texts
+can be read as numbers, in which 5, 5.0 and +5 are one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+
+ONE = ["5", "5.0", "+5", "5.00"], ["7", "7.0"], ["8"], ["-2", "-2.0"]
+COMMAS = ["1,5", "1,50"], ["2,5", "+2,5"], ["1,234", "+1,234"], ["5", "5,0"]
+OTHER = ["<2", "n/a", "05", "1e1", "1e+10", "10000000000", "2020-01-31", "31.01.2020", "x", "1.2.3",
+         " 5", "12345678901234567", "'+5", "True", "1,500"]  # fmt: skip
+
+
+def written_texts(rng, n):
+    """A column that mixes ways to write a number, and few texts that are none."""
+    of = (ONE, COMMAS)[int(rng.random() < 0.3)]
+    some = [of[i] for i in rng.permutation(len(of))[: int(rng.integers(1, 4))]]
+    texts = [str(rng.choice(some[int(rng.integers(len(some)))])) for _ in range(n)]
+    for place in rng.permutation(n)[: int(rng.integers(0, 4))]:
+        texts[place] = str(rng.choice(OTHER))
+    return texts
+
+
+def source(rng, frame, tmp_path):
+    kind = ("csv", "frame", "parquet")[int(rng.integers(3))]
+    if kind == "frame":
+        return frame
+    path = tmp_path / f"source.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    return path
+
+
+def columns(path, names, **asked):
+    """Everybody's value in each column of a file, as it is read."""
+    people = rb.read_table(path, quasi_identifiers=names, **asked)
+    return [people.labels(name)[people.codes([name])[:, 0]].tolist() for name in names]
+
+
+def alike(path, keys, secret=None):
+    """Of everybody how many are alike; of a secret the best guess, and the mean share of one's
+    own, of those who have one.
+    """
+    found = columns(path, [*keys, secret] if secret else list(keys))
+    rows = list(zip(*found[: len(keys)], strict=True))
+    if secret is None:
+        return min(Counter(rows).values())
+    pairs = [p for p in zip(rows, found[-1], strict=True) if p[1] is not None]
+    sizes, each = Counter(row for row, _ in pairs), Counter(pairs)
+    best = max(Fraction(each[p], sizes[p[0]]) for p in pairs)
+    return best, sum(Fraction(each[p], sizes[p[0]]) for p in pairs) / len(pairs)
+
+
+@pytest.mark.filterwarnings("ignore::reidbn.errors.ReidbnWarning")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=[pytest.mark.wide] * (s > 25)) for s in range(160)]
+)
+def test_every_target_is_met_in_the_file_by_whoever_reads_it(seed, ending, tmp_path):
+    rng = np.random.default_rng([seed, 16])
+    n = int(rng.integers(10, 24))
+    frame = pd.DataFrame({"g": written_texts(rng, n), "h": rng.choice(["1", "1.0", "z"], n),
+                          "lab": written_texts(rng, n)})  # fmt: skip
+    keys = ["g", "h"][: int(rng.integers(1, 3))]
+    limit = float(rng.choice([0.4, 0.5, 0.6, 0.75, 0.9]))
+    how = "mean PPP >= " if rng.random() < 0.3 else "best guess <= "
+    share = 1 - limit if "PPP" in how else limit
+    table = source(rng, frame, tmp_path)
+    people = rb.read_table(table, quasi_identifiers=keys, sensitive="lab")
+    try:
+        plan = rb.recommend(people, target=["k=2", f"lab: {how}{share}"], keep=keys[:1],
+                            suppress_at_most=0.6)  # fmt: skip
+    except rb.errors.DataError:
+        return
+    path = plan.write(tmp_path / f"out.{ending}")
+    there = [k for k in keys if k not in plan.best.dropped]
+    assert alike(path, keys) >= 2
+    best, mean = alike(path, there, "lab")
+    assert (mean if "PPP" in how else best) <= limit + 1e-9
+    told = plan.best.after[str(plan.targets[1])]
+    assert told <= limit + 1e-9
+
+
+@pytest.mark.filterwarnings("ignore::reidbn.errors.ReidbnWarning")
+@pytest.mark.parametrize("seed", range(12))
+def test_a_limit_on_an_attack_is_met_in_the_file_where_keys_become_numbers(seed, tmp_path):
+    rng = np.random.default_rng([seed, 99])
+    frame = pd.DataFrame({"g": written_texts(rng, 20), "h": rng.choice(["1", "1.0", "z"], 20)})
+    frame.to_csv(tmp_path / "source.csv", index=False)
+    people = rb.read_table(tmp_path / "source.csv", quasi_identifiers=["g", "h"])
+    asked = {"known": {"g": 0.8, "h": 0.6}, "population": (60, 500)[seed % 2]}
+    what = ("highest <= 0.3", "mean <= 0.15", "q90 <= 0.25")[seed % 3]
+    plan = rb.recommend(people, "adversary-routes", target={"overall": what}, keep="g",
+                        suppress_at_most=0.6, **asked)  # fmt: skip
+    back = rb.read_table(plan.write(tmp_path / "out.csv"), quasi_identifiers=["g", "h"])
+    assert plan.targets[0].is_met(rb.assess("adversary-routes", back, **asked).risk("overall"))
+
+
+def made(tmp_path):
+    rows = ["x,5", "x,5", "x,5.0", "x,5.0", "y,7", "y,7", "y,8", "y,8", "z,<2"]
+    (tmp_path / "s.csv").write_text("\n".join(["g,lab", *rows]))
+    return tmp_path / "s.csv"
+
+
+def test_two_spellings_of_a_number_are_one_secret_of_a_plan_and_are_told(tmp_path):
+    """Class x holds the number 5 alone: a half was said of it, and proved."""
+    people = rb.read_table(made(tmp_path), quasi_identifiers="g", sensitive="lab")
+    assert any(
+        n.startswith("lab: 1 text says a number that another one says") for n in people.notes
+    )
+    asked = {"target": ["k=2", "lab: best guess <= 50%"], "suppress_at_most": 0.2}
+    with pytest.raises(rb.errors.DataError, match="no way to release keeps"):
+        rb.recommend(people, keep="g", **asked)
+    plan = rb.recommend(people, **asked)
+    assert plan.best.dropped == ("g",)
+    assert plan.best.after[str(plan.targets[1])] == pytest.approx(4 / 9)
+    said = [n for n in plan.notes if "that say one number" in n]
+    assert len(said) == 1
+    for kind in ("md", "json"):
+        page = plan.report(tmp_path / f"p.{kind}", custodian=True).read_text()
+        assert "that say one number" in page
+
+
+def test_the_shell_finds_no_way_where_the_file_would_break_the_limit(shell, tmp_path):
+    args = ["recommend", str(made(tmp_path)), "--qi", "g", "--sensitive", "lab", "--target", "k=2",
+            "--target", "lab: best guess <= 50%", "--suppress-at-most", "20%"]  # fmt: skip
+    code, said = shell(*args, "--keep", "g", "--write", str(tmp_path / "o.csv"))
+    assert code == 2
+    assert "no way to release keeps" in said
+    assert not (tmp_path / "o.csv").exists()
+    code, said = shell(*args, "--write", str(tmp_path / "o.csv"))
+    assert code == 0
+    assert "texts of lab that say one number (as 5 and 5.0) are counted as one secret" in said
+    best, _ = alike(tmp_path / "o.csv", ["g"], "lab")
+    assert best <= Fraction(1, 2)
+
+
+def test_texts_that_say_no_number_or_another_are_as_many_secrets(tmp_path):
+    texts = ["05", "5", "5,5", "6.5", "1e1", "10", "<5"]
+    people = rb.read_table({"g": ["a"] * 7, "lab": texts}, quasi_identifiers="g", sensitive="lab")
+    assert not any("says a number" in n for n in people.notes)
+    plan = rb.recommend(people, target="lab: best guess <= 20%")
+    assert plan.best.after[str(plan.targets[0])] == pytest.approx(1 / 7)
+    assert not plan.notes
