@@ -16,7 +16,9 @@ def test_what_is_printed_is_read_again():
     assert "aim=money" in found.rules[0]
     told = str(found)
     assert "; ".join(found.rules) in told
+    as_found = rb.ask("insider-decides", "risk", policy=found.rules)
     answer = rb.ask("insider-decides", "risk", policy="; ".join(found.rules))
+    assert float(as_found) == float(answer)
     assert float(answer) == pytest.approx(found.risk, abs=1e-15)
     assert answer.policy == {"attacks": "rows given"}
     again = rb.load("insider-decides").with_policy("\n".join(found.rules))

@@ -273,3 +273,31 @@ def test_a_level_above_what_is_below_nothing_is_not_under_it():
         low, high = telling.mean_ends(values)
         assert low <= mean <= high <= telling.rough(values)
         assert not telling.roughly(values).endswith("-0")
+
+
+COUNTED = """
+schema_version: 1
+name: counted
+parameters:
+  fine: {value: 5, range: [1, 9], unit: euro, source: assumption}
+  k: {value: 2, range: [1, 4], unit: attempts, source: assumption}
+  p: {value: 0.3, range: [0.1, 0.9], source: assumption}
+numbers: {loss: "-fine", most: "max(k, 3)"}
+decisions: {tries: {options: [no, yes]}}
+nodes:
+  right: {states: "0..4", cpd: {kind: binomial, p: $p, n: $k}, source: assumption}
+  hit: {parents: [tries, right], rows: [{when: {tries: yes, right: ">=1"}, p: {yes: 1}}, {p: {no: 1}}]}
+utilities:
+  gain: {of: [hit], unit: euro, rows: [{when: {hit: yes}, value: 10}, {value: 0}], source: assumption}
+  cost: {of: [tries], unit: euro, rows: [{when: {tries: yes}, value: $loss}, {value: 0}], source: assumption}
+questions: {risk: {target: hit=yes}}
+"""  # noqa: E501
+
+
+def test_a_count_beside_a_derived_number_moves_by_whole_numbers():
+    """He tries where 10 P(hit) is more than the fine of 5."""
+    found = rb.tornado(rb.loads(COUNTED), "risk", over=["k"])
+    hit = [1 - 0.7**k for k in (1, 2, 3, 4)]
+    told = [p if 10 * p > 5 else 0.0 for p in hit]
+    (bar,) = found.bars
+    assert (bar.lowest, bar.highest) == pytest.approx((min(told), max(told)), abs=1e-12)

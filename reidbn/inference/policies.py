@@ -47,8 +47,7 @@ def with_policy(attack: Attack, policy: Any) -> Attack:
     >>> with_policy(load("insider-decides"), {"attacks": "yes"}).decisions
     {}
     """
-    if isinstance(policy, str):
-        policy = read_rules(policy)
+    policy = _in_rows(policy)
     of_one = isinstance(policy, HasTables) and _differs_between_people(attack)
     if isinstance(policy, HasTables):
         policy = dict(policy.tables)
@@ -81,6 +80,13 @@ def _refused(error: ModelError) -> str:
             places = [f"rule {n + 1}: " for n in rest if isinstance(n, int)]
             said.append(f"policy: {name}: {''.join(places)}{problem.message}")
     return "; ".join(said)
+
+
+def _in_rows(policy: Any) -> Any:
+    """A policy whose rules are in words, or as rb.decide has them, as rows."""
+    if isinstance(policy, tuple) and all(isinstance(rule, str) for rule in policy):
+        policy = "; ".join(policy)
+    return read_rules(policy) if isinstance(policy, str) else policy
 
 
 def read_rules(text: str) -> dict[str, Any]:
@@ -158,8 +164,7 @@ def told_policy(policy: Any) -> dict[str, str]:
     """
     if isinstance(policy, HasTables):
         return dict.fromkeys(policy.tables, "as rb.decide found")
-    if isinstance(policy, str):
-        policy = read_rules(policy)
+    policy = _in_rows(policy)
     options = {True: "yes", False: "no"}
     return {
         name: options[x] if isinstance(x, bool) else x if isinstance(x, str) else "rows given"

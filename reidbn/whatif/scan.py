@@ -83,7 +83,7 @@ def _between_kinks(case: Asked, name: str, low: float, high: float) -> Array:
     derived = case.attack.derived
     if case.is_structural(name) or name in case.attack.numbers or not derived.order:
         return np.empty(0)
-    points = np.linspace(low, high, KINKS)
+    points = spread(low, high, KINKS, integer=case.parameter(name).is_integer)
     known = parameter_values(case.attack, {**case.settings, name: points})
     cuts = [np.array([low, high])]
     for term in (step for n in derived.order for step in derived.terms[n].walk()):
@@ -93,8 +93,8 @@ def _between_kinks(case: Asked, name: str, low: float, high: float) -> Array:
         for one, two in combinations(sides, 2):
             gap = one - two
             turn = np.flatnonzero(np.sign(gap[1:]) != np.sign(gap[:-1]))
-            step = gap[turn] - gap[turn + 1]
-            cuts.append(points[turn] + (points[1] - points[0]) * gap[turn] / step)
+            share = gap[turn] / (gap[turn] - gap[turn + 1])
+            cuts.append(points[turn] + (points[turn + 1] - points[turn]) * share)
     edges = np.unique(np.concatenate(cuts))
     if len(edges) > MOST_KINKS:
         return np.empty(0)
