@@ -184,7 +184,8 @@ class Target:
 
 
 _K = re.compile(r"\s*k\s*(?:=|>=|≥)\s*(\d+)\s*")
-_NAMED = re.compile(rf"\s*([A-Za-z_]\w*|{ALIKE})\s*[:=]\s*(.+)")
+_NAMED = re.compile(rf"\s*(\S.*?)\s*:\s*([^:]+)|\s*([A-Za-z_]\w*|{ALIKE})\s*=\s*(.+)")
+"""A column may be called anything: what stands before the last colon is its name."""
 _BARE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:<=|≤)\s*(.+)")
 _LEFT = re.compile(r"([a-z]+)\s*([\d.]+(?:e[-+]?\d+)?%?)?")
 _AND, _SIGN = re.compile(r"[,;&]|\band\b"), re.compile(r"[=<>≤≥:]")
@@ -255,7 +256,7 @@ def _of_text(text: str, release: str | None) -> tuple[Target, ...]:
     if text.strip().lower() in PRESETS:
         return targets_of(rule(text, release).targets)
     if named := _NAMED.fullmatch(text):
-        return (_of_measure(named[1], named[2]),)
+        return (_of_measure(named[1] or named[3], named[2] or named[4]),)
     if (bare := _BARE.fullmatch(text)) and bare[1] != "k":
         raise UsageError(
             f'target "{text}": write what of {bare[1]} it limits, such as '
@@ -272,18 +273,18 @@ def _alike(k: int) -> Target:
 
 
 def _of_measure(measure: str, limit: Any) -> Target:
-    if measure == "k":
-        raise UsageError('k is how many are alike: write it as text, a whole number, "k=5"')
-    if is_number(limit):
-        return Target(measure, "highest", _checked(limit, measure))
-    if isinstance(limit, str) and limit.strip()[:1].isdigit():
-        limit = f"highest <= {limit}"
     text = limit.replace("≤", "<=").replace("≥", ">=") if isinstance(limit, str) else ""
     if text.strip().lower().startswith((PPP, MEAN_PPP)):
         return _of_ppp(measure, text)
     left, sign, right = text.partition("<=")
     if sign and left.strip().lower() == BEST_GUESS:
         return Target(measure, BEST_GUESS, _checked(right, measure))
+    if measure == "k":
+        raise UsageError('k is how many are alike: write it as text, a whole number, "k=5"')
+    if is_number(limit):
+        return Target(measure, "highest", _checked(limit, measure))
+    if text.strip()[:1].isdigit():
+        left, sign, right = "highest", "<=", text
     found = _LEFT.fullmatch(left.strip().lower())
     what = _WORDS.get(found[1]) if found else None
     if found is None or not sign or (what in ("quantile", "above")) != bool(found[2]) or not what:
@@ -294,9 +295,14 @@ def _of_measure(measure: str, limit: Any) -> Target:
     value = _checked(right, measure)
     at = 0.0
     if what == "quantile":
-        at = read_number(found[2], f"target {measure}") / 100
-        if not 0 < at < 1:
-            raise UsageError(f"target {measure}: q{100 * at:g} is no quantile; write q50 to q99.9")
+        per_cent = float(read_number(found[2], f"target {measure}"))
+        at = per_cent / 100
+        if not 1 / 2 <= at < 1:
+            meant = f"did you mean q{100 * per_cent:g}? " * (1 / 2 <= per_cent < 1)
+            raise UsageError(
+                f"target {measure}: q{found[2]} is no limit for most people; {meant}Write q50 to "
+                f"q99.9: a number in per cent, such as q95"
+            )
     elif what == "above":
         at = _checked(found[2], measure)
     return Target(measure, what, value, at)

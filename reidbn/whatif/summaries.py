@@ -63,7 +63,12 @@ def summary(name: str) -> Summary:
     if name in simple:
         return simple[name]
     if match := _QUANTILE.match(name):
-        share = float(match.group(1)) / 100
+        per_cent = float(match.group(1))
+        if 0 < per_cent < 1:
+            raise UsageError(
+                f'the statistic "{name}" is told in per cent; did you mean "q{100 * per_cent:g}"?'
+            )
+        share = per_cent / 100
         return lambda v, w=None: quantile(v, share, w)
     if match := _ABOVE.match(name):
         try:
