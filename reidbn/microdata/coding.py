@@ -16,6 +16,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from reidbn.written import InTheHouse
 _PLAIN = re.compile(r"[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?|[-+]?\d(?:\.\d+)?e[-+]\d{2,3}")
 """A number as people write it, or programs that write very small ones with an exponent; sixteen
 digits before the point are a name."""
+_BEGINS = frozenset("+-0123456789")
 _HELD = 16
 """A number of so few signs, and no exponent, is held by a float to its last digit."""
 
@@ -333,20 +335,29 @@ def by_number(labels: NDArray[Any]) -> Ints:
     """
     if labels.dtype != object:
         return np.arange(labels.size)
-    first: dict[Any, int] = {}
-    return np.array([first.setdefault(_number_of(v), i) for i, v in enumerate(labels.tolist())],
-                    dtype=np.int64)  # fmt: skip
+    first, places = dict[Any, int](), np.arange(labels.size)
+    for i, value in enumerate(labels.tolist()):
+        if (number := _number_of(value)) is not None:
+            places[i] = first.setdefault(number, i)
+    return places
 
 
 def said_twice(labels: NDArray[Any]) -> int:
     """How many texts say a number that one before them says."""
-    return labels.size - np.unique(by_number(labels)).size
+    if labels.dtype != object:
+        return 0
+    numbers = [x for value in labels.tolist() if (x := _number_of(value)) is not None]
+    return len(numbers) - len({*numbers})
 
 
 def _number_of(value: Any) -> Any:
-    """The number that a text says where its column is read as numbers; another value as it is."""
-    text = value.replace(",", ".") if isinstance(value, str) else ""
-    return decimal.Decimal(text) if _PLAIN.fullmatch(text) else value
+    """The number that a text says where its column is read as numbers; None where it says none."""
+    if not isinstance(value, str):
+        return value if isinstance(value, Number) else None
+    if value[:1] not in _BEGINS:
+        return None
+    text = value.replace(",", ".")
+    return decimal.Decimal(text) if _PLAIN.fullmatch(text) else None
 
 
 def plainly(value: Any) -> Any:
