@@ -80,6 +80,8 @@ questions: {risk: {target: pays=yes}}
         ("Euro/person", '"fine / most"', '"1 per person"'),
         ("probability per attempt", '"fine"', ""),
         ("share of people", '"fine"', ""),
+        ("share/person", '"fine"', ""),
+        ("1/record", '"fine * records / 100"', ""),
         ("chance", '"fine"', ""),
         ("euro", '"fine / 2"', 'works out in "euro"'),
         ("euro", '{is: "fine / 40", unit: probability}', "works out in euro, and is called a "

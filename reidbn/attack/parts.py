@@ -23,12 +23,14 @@ from reidbn.errors import Problem, TooLarge, UsageError
 from reidbn.written import is_number
 
 PROBABILITY = "probability"
+PARTS_OF_ONE = f"{PROBABILITY}|share|ratio|fraction|proportion|chance|likelihood"
 # Units of what is measured and not counted: 50 of them may as well be 50.5.
 _MEASURED = re.compile(
     r"[%€$£]|\w/\w|^\w+ an? \w+$|\ban? (second|minute|hour|day|week|month|quarter|year|decade)\b"
     r"|^([\w-]+[ -])?(seconds|minutes|hours|days|weeks|months|years|decades)\b"
-    r"|\b(per|euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|percent|average|mean|share"
-    r"|ratio|rate|odds|chance|probability|likelihood|fraction|proportion|km|kilomet(re|er)s?|met(re|er)s?|miles?|kg|kilograms?|lit(re|er)s?)\b",
+    r"|\b(per|euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|percent|average|mean"
+    rf"|{PARTS_OF_ONE}|rate|odds"
+    r"|km|kilomet(re|er)s?|met(re|er)s?|miles?|kg|kilograms?|lit(re|er)s?)\b",
     re.IGNORECASE,
 )
 LARGEST = sys.float_info.max

@@ -7,14 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reidbn.attack.formula import Term
-from reidbn.attack.parts import PROBABILITY
+from reidbn.attack.parts import PARTS_OF_ONE, PROBABILITY
 
 # What is a part of one has no unit, whatever it is a part of: a share of people.
-_BARE = re.compile(
-    rf"(|1|({PROBABILITY}|share|ratio|fraction|proportion|chance|likelihood)"
-    r"( (of|per|that|to) .+)?)",
-    re.IGNORECASE,
-)
+_BARE = re.compile(rf"|1|({PARTS_OF_ONE})( (of|per|that|to) .+|/.+)?", re.IGNORECASE)
 PERCENT = ("%", "percent", "per cent", "percentage")
 TO_A_CHANCE = "divide it by a parameter in the same unit"
 _PER = re.compile(r" per (?!cent\b)|/", re.IGNORECASE)
@@ -39,15 +35,17 @@ class Units:
         """What a unit says.
 
         >>> rate, records = Units.read("euro per record"), Units.read("records")
-        >>> str(rate), str(rate.times(records)), str(records.times(records))
-        ('euro per record', 'euro', 'records^2')
+        >>> str(rate), str(rate.times(records)), str(Units.read("1/record").times(records))
+        ('euro per record', 'euro', 'probability')
         """
         if _BARE.fullmatch(unit.strip()):
             return cls()
         above, *below = [part.strip() for part in _PER.split(unit)]
-        found = cls(((_one(above), 1),), spelt={_one(above): above})
+        if not below:
+            return cls(((_one(above), 1),), spelt={_one(above): above})
+        found = cls.read(above)
         for part in below:
-            found = found.times(cls(((_one(part), 1),), spelt={_one(part): part}), -1)
+            found = found.times(cls.read(part), -1)
         return found
 
     @property

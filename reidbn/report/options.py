@@ -14,7 +14,7 @@ from reidbn.report.style import save
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Rule, judge, risk_told
 from reidbn.report.thresholds import rule as read_rule
-from reidbn.report.unseen import holds_only
+from reidbn.report.unseen import holds_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +96,7 @@ def risk_utility(
                 "share_above": float(judged.beyond.mean()),
                 "passes": judged.passes,
                 "information_lost": information_lost(first, option),
-                "holds_for": holds_only(option) or "the whole table",
+                "holds_for": holds_for(option),
             }
         )
     return RiskUtility(pd.DataFrame(rows).set_index("option"), rule)

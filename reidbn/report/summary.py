@@ -21,7 +21,7 @@ from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import numbers_of
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
-from reidbn.report.unseen import beside, holds_only, holds_only_since
+from reidbn.report.unseen import beside, holds_for, holds_only, holds_only_since
 from reidbn.report.words import people, per_cent
 from reidbn.result import highest_of, mean_of
 from reidbn.written import counted, tiny
@@ -186,7 +186,7 @@ class Summary:
             },
             "verdict": self.told_verdict(telling),
             "passes": self.told_passes(telling),
-            "holds_for": self.only or "the whole table",
+            "holds_for": holds_for(self.result),
             "posed": result.posed or None,
             "release": self.rule.release,
             "rule": self.rule.asks,

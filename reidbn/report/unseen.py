@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.coverage import coverage
+from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import scenarios, told_name
 from reidbn.attack.threats import FRAMEWORKS
 from reidbn.attacks.linkage.columns import SparsePeople
@@ -195,9 +196,14 @@ def _of_the_table(result: Result, telling: Telling, limited: Sequence[str]) -> I
         yield "people who were not among those asked about"
 
 
+def _spoken(result: Assessment) -> Scenario:
+    """What was said of the attacker, by the table's columns, with what the call left out."""
+    return as_spoken(result.inputs).renamed(result.inputs.columns)
+
+
 def _looked_up(result: Assessment) -> tuple[str, ...]:
     """The columns by which chances are looked up."""
-    scenario = as_spoken(result.inputs).renamed(result.inputs.columns)
+    scenario = _spoken(result)
     return () if scenario.knows is None else scenario.looked_up_by()
 
 
@@ -206,8 +212,7 @@ def read_alone(result: Assessment) -> dict[str, str]:
 
     Be it by name, be it as a column or in bands, and also where the call left it out.
     """
-    people, inputs = result.inputs.people, result.inputs
-    knows = as_spoken(inputs).renamed(inputs.columns).knows
+    people, knows = result.inputs.people, _spoken(result).knows
     said = knows.known if knows else ()
     names = [c for k in said for c in (k.name, *k.columns)]
     names += [k.in_bands.of for k in said if k.in_bands]
@@ -231,6 +236,11 @@ def holds_only(result: Assessment) -> str:
     named = [name for name in result.inputs.people.columns if name not in others.names]
     what = ", ".join(named) if len(named) <= FEW_NAMED else f"{len(named)} columns looked at"
     return f"a table that holds only {what}"
+
+
+def holds_for(result: Assessment) -> str:
+    """Which table a verdict is on, in every case."""
+    return holds_only(result) or "the whole table"
 
 
 def holds_only_since(result: Assessment) -> str:
