@@ -16,9 +16,9 @@ def test_what_is_printed_is_read_again():
     assert "aim=money" in found.rules[0]
     told = str(found)
     assert "; ".join(found.rules) in told
-    as_found = rb.ask("insider-decides", "risk", policy=found.rules)
     answer = rb.ask("insider-decides", "risk", policy="; ".join(found.rules))
-    assert float(as_found) == float(answer)
+    for rules in (found.rules, found.to_dict()["rules"]):  # as they are, and as JSON has them
+        assert float(rb.ask("insider-decides", "risk", policy=rules)) == float(answer)
     assert float(answer) == pytest.approx(found.risk, abs=1e-15)
     assert answer.policy == {"attacks": "rows given"}
     again = rb.load("insider-decides").with_policy("\n".join(found.rules))
@@ -116,6 +116,8 @@ def test_a_table_given_as_a_policy_shows_nobodys_values(tmp_path, capsys):
         ("attacks=yes if aim=money", "attacks: no row holds for aim=none"),
         ("attacks=no; attacks=yes if aim=money", "attacks: rule 2: is never reached"),
         ([{"p": {"maybe": 1}}], 'attacks: rule 1: this node has no state "maybe"'),
+        ([{"p": {"no": 1}, "when": {"aim": "none"}}, {"p": ["no", 0.5]}],
+         "attacks: rule 2: "),
     ],
 )  # fmt: skip
 def test_a_slip_in_a_policy_is_told_in_one_line_and_nothing_else(policy, told):

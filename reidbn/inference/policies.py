@@ -76,15 +76,15 @@ def _refused(error: ModelError) -> str:
     said = []
     for problem in error.problems:
         if not problem.is_warning:
-            _, name, *rest = problem.where
-            places = [f"rule {n + 1}: " for n in rest if isinstance(n, int)]
-            said.append(f"policy: {name}: {''.join(places)}{problem.message}")
+            name, place = problem.where[1:2], [n for n in problem.where if isinstance(n, int)][:1]
+            where = [*name, *(f"rule {n + 1}" for n in place)]
+            said.append(": ".join(["policy", *map(str, where), problem.message]))
     return "; ".join(said)
 
 
 def _in_rows(policy: Any) -> Any:
     """A policy whose rules are in words, or as rb.decide has them, as rows."""
-    if isinstance(policy, tuple) and all(isinstance(rule, str) for rule in policy):
+    if isinstance(policy, list | tuple) and all(isinstance(rule, str) for rule in policy):
         policy = "; ".join(policy)
     return read_rules(policy) if isinstance(policy, str) else policy
 

@@ -202,8 +202,8 @@ _RULES = (
     (r"poisson: mean(?: (?P<mean>[\w.]+))?", "rule_poisson"),
     (r"binomial: n(?: (?P<n>\w+))?, (?P<p>[\w.]+)", "rule_binomial"),
     (r"at-most: of (?P<of>\w+), most (?P<most>\w+)", "rule_at_most"),
-    (r"geometric: (?P<p>[\w.]+), budget(?: (?P<budget>\w+))?", "rule_attempts"),
     (r"geometric: among(?: (?P<among>\w+))?, budget(?: (?P<budget>\w+))?", "rule_search"),
+    (r"geometric: (?P<p>[\w.]+), budget(?: (?P<budget>\w+))?", "rule_attempts"),
     (r"share: part(?: (?P<part>\w+))?, whole(?: (?P<whole>\w+))?", "rule_share"),
     (
         r"hypergeometric-leak: records(?: (?P<records>\w+))?, leaked(?: (?P<leaked>\w+))?, "

@@ -21,10 +21,11 @@ from reidbn.attack.scenariofile import is_shipped
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
 from reidbn.attacks.routes.inputs import Inputs
+from reidbn.attacks.routes.placing import NamedOtherwise
 from reidbn.attacks.routes.speaking import model_for
 from reidbn.attacks.routes.subject_data import stands_on_the_table
 from reidbn.calls import typed
-from reidbn.errors import ImpossibleEvidence, UsageError
+from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.release.counts import PART, STEP, Alike, Enclosed
 from reidbn.release.proof import Audit, audited
@@ -178,7 +179,7 @@ def report(
             worst = what_if(result, scenario="worst-case", columns={}, without=())
         except ImpossibleEvidence:
             worst = results.NOT_POSSIBLE
-        except UsageError as why:  # an attack that names who knows what cannot be asked about it
+        except NamedOtherwise as why:
             worst = f"{results.NO_WORST}: {why}."
     summary = summarise(result, threshold, release)
     telling, audit = audited_telling(summary, custodian=custodian)

@@ -51,6 +51,10 @@ from reidbn.written import agree
 States = Mapping[str, Given]
 
 
+class NamedOtherwise(UsageError):
+    """An attack that names what is known cannot be asked about who knows otherwise."""
+
+
 class _LeftOut(Exception):
     """Why a question cannot be asked."""
 
@@ -130,7 +134,7 @@ def refuse_other_risk(before: Attack, after: Attack, notes: Iterable[str]) -> No
     why = next((note.removeprefix(start) for note in notes if note.startswith(start)), "")
     others = [name for name in after.questions if name in before.questions]
     ask = f"; or ask about {others[0]} by calling that question risk" if others else ""
-    raise UsageError(
+    raise NamedOtherwise(
         f"{before.name}: the risk is question {asked}, which cannot be asked here: {why}. Let what "
         f"is known name each of its attributes by itself{ask}"
     )
@@ -145,9 +149,9 @@ def counted_as_one(attack: Attack, group: Group, groups: Groups, given: Iterable
     of_risk = {*given, *attack.questions[default_question(attack)].names}
     notes = []
     for one in groups.placed:
-        own = [c for c in one.columns if {c, f"knows_{c}"} & {*group.members}]
+        own = [c for c in one.columns if {c, f"{KNOWS}{c}"} & {*group.members}]
         if len(own) > 1 and group.name in of_risk:
-            raise UsageError(
+            raise NamedOtherwise(
                 f"{attack.name}: the risk is about how many of {group.name} are known, and "
                 f"{one.label} would count as one, though the model counts {' and '.join(own)} "
                 f"apart: let each be known by itself, such as {'=0.5,'.join(own)}=0.5"
@@ -183,7 +187,7 @@ def refuse_dependants(attack: Attack, group: Group, new: Iterable[str]) -> None:
             if plain == here:
                 remedy = f'call that member {KNOWS}{here} in the model, as a scenario that names "'
                 remedy += f'{here}" does'
-            raise UsageError(
+            raise NamedOtherwise(
                 f'{attack.name}: node "{node}" depends on "{here}" alone, which the scenario does '
                 f'not have; {remedy}, or let "{node}" depend on the whole group "{group.name}"'
             )
@@ -341,7 +345,7 @@ def group_to_fill(attack: Attack, group: str | None) -> Group | None:
             raise UsageError(f'{attack.name} has no group "{group}" for the scenario; {hint}')
         return attack.groups[group]
     if len(attack.groups) != 1:
-        raise UsageError(
+        raise NamedOtherwise(
             f"{attack.name} has the groups {', '.join(attack.groups)}; say in the scenario which "
             f"one it fills: knows: {{group: {next(iter(attack.groups))}}}"
         )
