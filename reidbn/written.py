@@ -1,4 +1,4 @@
-"""Numbers as people write them, and counts in the right number: one way for all rooms."""
+"""Numbers, lists and endings of names as people write them, and counts in the right number."""
 
 from __future__ import annotations
 
