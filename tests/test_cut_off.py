@@ -244,6 +244,37 @@ def test_what_is_a_hit_already_is_not_counted_again():
     assert told + missed == pytest.approx(0.5, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("question", "is_added"),
+    [
+        ("asks<5", False), ("asks<=13", False), ("asks>=9", False), ("asks=3", False),
+        ("asks!=3", False), ("not asks<5", False), ("asks=3, busy=yes", False),
+        ("asks<3 or busy=yes", False), ("asks>=9 and found=yes", True), ("asks!=14", True),
+        ("found=yes", True), ("risk", True),
+    ],
+)  # fmt: skip
+def test_what_makes_no_hit_is_not_added(question, is_added):
+    """Of fewer than five the sixth of six states and all beyond it say the same: no hit."""
+    wide = rb.loads(FILE.replace("0..14", "0..120"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = rb.solve(ATTACK, question, "m", 0.6)
+        assert (found.added > 0) == is_added
+        assert ("counted as a hit" in str(found)) == is_added
+    if not is_added:
+        right = rb.solve(wide, question, "m", 0.6)
+        assert found.status == right.status
+        assert np.array(found.under) == pytest.approx(np.array(right.under), abs=1e-6)
+
+
+@pytest.mark.parametrize("given", [{"found": "yes"}, {"asks": ">=9"}, {"busy": "yes"}])
+def test_what_makes_no_hit_still_changes_evidence_that_reads_it(given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = rb.solve(ATTACK, "asks<5", "m", 0.6, given=given)
+    assert (found.added > 0) == (given != {"busy": "yes"})
+
+
 BEHIND = """
 schema_version: 1
 name: behind

@@ -18,6 +18,7 @@ from reidbn.aside import aside
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node
 from reidbn.cpds.arithmetic import Minus
+from reidbn.cpds.event import Event, passes
 from reidbn.cpds.protocol import CPD, NO, YES, Scope, Variable
 from reidbn.errors import ReidbnError, TooLarge
 from reidbn.inference.lowering import Lowering
@@ -131,7 +132,7 @@ def shares(
     """
     missed = missed and bool(query.wanted)
     for name in can_cut(attack, nodes):
-        if name in query.do:
+        if name in query.do or (missed and _makes_no_hit(attack, name, query, settings)):
             continue
         look = _below if isinstance(attack.all_nodes[name].cpd, Minus) else _beyond
         told: type[float] = float
@@ -228,6 +229,30 @@ def _below(
     if missed:
         lost = _no_hit(lost, attack, query, others, settings)
     return _given(lost, evidence)
+
+
+def _makes_no_hit(attack: Attack, name: str, query: Query, settings: Mapping[str, Any]) -> bool:
+    """Whether what lies beyond is as little a hit as the state that it counts as.
+
+    So it is where it is read by the question alone, which asks for another state, or in tests that
+    say the same of all that lies beyond: alarms < 5, of 0 to 6 and more.
+    """
+    if name in attack.upstream(query.given, cut=query.do) or (
+        name in attack.behind_decisions and not attack.decisions.keys() <= query.do.keys()
+    ):
+        return False
+    variable = Lowering(attack, settings, nodes=set()).variables[name]
+    is_below = isinstance(attack.all_nodes[name].cpd, Minus)
+    end = int(variable.numbers.argmin()) if is_below else variable.size - 1
+    if name in query.wanted:
+        return query.wanted[name] != variable.states[end]
+    beyond = Variable(name, (variable.states[end], "-inf" if is_below else "inf"))
+    relevant = attack.upstream(query.targets, cut=query.do) - query.do.keys()
+    cpds = [n.cpd for n in attack.all_nodes.values() if n.name in relevant and name in n.parents]
+    tests = [t for cpd in cpds if isinstance(cpd, Event) for t in cpd.tests[name]]
+    return all(isinstance(cpd, Event) for cpd in cpds) and all(
+        np.ptp(passes(beyond, test).astype(int)) == 0 for test in tests
+    )
 
 
 def _no_hit(

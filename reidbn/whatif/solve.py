@@ -330,7 +330,8 @@ class Solution:
                  last ones on the side that is at or under it
     `under`      the intervals (ends included) on which the answer is at or under the target
     `undecided`  the intervals on which the answer is too close to the target to tell
-    Of a probability, what is cut off of the states that it stands on is added to the answer.
+    `added`      of a probability: what lies beyond states that it stands on, at most; it is added
+                 to the answer, as if it were a hit
     `is_proven`  what is said holds for every value of the range, not only for the `looked_at`
     """
 
@@ -350,6 +351,7 @@ class Solution:
     undecided: tuple[Interval, ...] = ()
     is_proven: bool = True
     looked_at: int = 0
+    added: float = 0.0
 
     @property
     def largest(self) -> float | None:
@@ -376,6 +378,8 @@ class Solution:
     def __str__(self) -> str:
         of = "" if self.statistic == "mean" else f"{self.statistic} of "
         asked = f"{self.attack}: {of}{self.question}"
+        if self.added:
+            asked += f", with what is cut off (at most {at_most(self.added)}) counted as a hit,"
         over = f"for {self.parameter} from {self._told(self.low)} to {self._told(self.high)}"
         if self.status in _IS:
             line = f"{asked} {_IS[self.status]} {self.target:g} {over}"
@@ -499,10 +503,11 @@ def solution(response: Response, target: float, statistic: str = "mean") -> Solu
         high=response.high,
         is_whole=line.integer,
         method=line.method,
-        notes=(*response.notes, *_said(most), *asides()),
+        notes=(*response.notes, *asides()),
         undecided=found.undecided,
         is_proven=found.is_proven,
         looked_at=line.looked_at,
+        added=most if most > SHOWN else 0.0,
     )
 
 
@@ -514,9 +519,3 @@ def _beyond(response: Response) -> Interval:
     points = spread(response.low, response.high, REBUILDS, integer=response.is_integer)
     found = case.cut_off({name: points})
     return float(found.min()), float(found.max())
-
-
-def _said(beyond: float) -> tuple[str, ...]:
-    if beyond <= SHOWN:
-        return ()
-    return (f"what is cut off of its states, at most {at_most(beyond)}, counts as a hit",)
