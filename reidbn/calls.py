@@ -11,6 +11,7 @@ told.  A hint that cannot be read here (of a library that is not imported) lets 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import types
@@ -59,9 +60,17 @@ def typed(function: F) -> F:
             if name == "seed" and isinstance(value, int):
                 refuse_outside("seed", value, least=0, most=_LONGEST - 1)
         with hearing():
-            return function(*arguments, **named)
+            try:
+                return function(*arguments, **named)
+            except OSError as problem:
+                if problem.errno != errno.ENAMETOOLONG:
+                    raise
+                raise UsageError(f"{function.__name__}: {_TOO_LONG}") from None
 
     return cast(F, called)
+
+
+_TOO_LONG = "a name is too long for a file; the text of a model is read by rb.loads(text)"
 
 
 def refuse_misfits_at_birth(owner: Any) -> None:

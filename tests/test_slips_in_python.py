@@ -3,6 +3,7 @@
 import pytest
 
 import reidbn as rb
+from reidbn.errors import ReidbnError
 
 
 @pytest.mark.parametrize("target", [3, ["identified=yes"]])
@@ -28,3 +29,14 @@ def test_evidence_may_be_written_as_a_question_is():
 def test_a_function_in_the_place_of_its_name_is_told_how_to_write_it():
     with pytest.raises(rb.UsageError, match=r"for a function, Function\.of\(it\)"):
         rb.Function(lambda: 0.5)
+
+
+@pytest.mark.parametrize("call", ["load", "check", "ask", "read_table", "load_scenario"])
+@pytest.mark.parametrize("text", ["name: a\nnodes: {}\n", "age,sex\n34,F\n" * 90, "ab" * 3000])
+def test_a_text_in_the_place_of_a_file_is_named_as_one_and_not_repeated(call, text):
+    more = {"ask": {"target": "x=yes"}, "read_table": {"quasi_identifiers": ["age"]}}.get(call, {})
+    with pytest.raises(ReidbnError) as refused:
+        getattr(rb, call)(text, **more)
+    assert "\n34" not in str(refused.value)
+    if "\n" in text and call != "load_scenario":
+        assert "the text of a" in str(refused.value)

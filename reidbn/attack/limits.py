@@ -69,6 +69,12 @@ class Condition:
         return tuple(dict.fromkeys((*self.left.names, *self.right.names)))
 
     @property
+    def gap(self) -> Term:
+        """What is never below 0 where it holds."""
+        sides = (self.right, self.left) if self.sign in ("<", "<=") else (self.left, self.right)
+        return Term("-", sides)
+
+    @property
     def ordered(self) -> tuple[str, str] | None:
         """Two names of which the first is never above the second, if that is what it says."""
         if self.left.op != "name" or self.right.op != "name":
@@ -96,9 +102,8 @@ class Condition:
     ) -> bool:
         """Whether it holds everywhere in a box of what it stands on."""
         terms = {n: t for n, t in attack.derived.terms.items() if n not in held}
-        gap = Term("-", (inlined(self.right, terms), inlined(self.left, terms)))
-        low, high = enclosure(gap, box)
-        return {"<=": low >= 0, "<": low > 0, ">=": high <= 0, ">": high < 0}[self.sign]
+        low, _ = enclosure(inlined(self.gap, terms), box)
+        return low > 0 if self.sign in ("<", ">") else low >= 0
 
     def __str__(self) -> str:
         return self.text

@@ -238,6 +238,8 @@ def find(name_or_path: str | os.PathLike[str]) -> Path:
     name = os.fspath(name_or_path)
     if isinstance(name_or_path, str) and name in models():
         return models_folder() / f"{name}.yaml"
+    if "\n" in name:
+        raise UsageError("this is the text of a model and no file: rb.loads(text) reads it")
     path = Path(name)
     is_name = isinstance(name_or_path, str) and not path.suffix and path.name == name
     if is_name and not path.exists():

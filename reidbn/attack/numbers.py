@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION
+from reidbn.attack.bounded import Narrower, Straight, straight
 from reidbn.attack.bounds import EVERYTHING, Interval, enclosure, within_both
 from reidbn.attack.formula import FormulaError, Term, degree, evaluate, inlined, parse
 from reidbn.attack.parts import PROBABILITY, Number, Parameter
@@ -163,12 +165,36 @@ class Derived:
 
     @cached_property
     def reach(self) -> dict[str, Interval]:
-        """Between which values every number is proved to lie, over the ranges of what it reads."""
+        """Between which values every number is proved to lie, over the ranges of what it reads.
+
+        Within them only where the conditions of the attack hold.
+        """
         base: dict[str, Interval] = {n: p.range for n, p in self.attack.parameters.items()}
         for column in self.attack.subject.values():
             low = -math.inf if column.low is None else column.low
             base[column.name] = low, math.inf if column.high is None else column.high
-        return self.reach_over(base)
+        found = self.reach_over(base)
+        return self._where(base, found) if self.attack.conditions else found
+
+    def _where(self, base: dict[str, Interval], found: dict[str, Interval]) -> dict[str, Interval]:
+        """The same, narrowed by conditions that are sums of parameters and numbers.
+
+        A number that is no such sum itself stands in them under its own name.
+        """
+        box = {**base, **found}
+        sums: dict[str, Term] = {}
+        forms: dict[str, Straight] = {}
+        for name in self.order:
+            form = straight(inlined(self.terms[name], sums), box)
+            if form is not None:
+                sums[name], forms[name] = self.terms[name], form
+        gaps = [straight(inlined(c.gap, sums), box) for c in self.attack.conditions]
+        bounds = Narrower(box, [gap for gap in gaps if gap])
+        narrow = {n: bounds.of({n: Fraction(1)}, ends) for n, ends in box.items() if n not in sums}
+        found = {n: within_both(narrow.get(n, ends), ends) for n, ends in found.items()}
+        over = self.reach_over({n: ends for n, ends in narrow.items() if n in base})
+        found = {n: within_both(ends, over[n]) for n, ends in found.items()}
+        return found | {n: bounds.of(form, found[n]) for n, form in forms.items()}
 
     def reach_over(self, base: Mapping[str, Interval]) -> dict[str, Interval]:
         """The same over other ranges; a number that has one is taken to vary by itself."""

@@ -66,6 +66,8 @@ def source_of(given: Any, *, delimiter: str | None = None) -> Source:
 
 
 def _file(path: Path, delimiter: str | None) -> Source:
+    if "\n" in str(path):
+        raise UsageError("this is the text of a table and no path: write it to a file first")
     if not path.is_file():
         raise DataError(f"no file {path}")
     if is_csv(path):

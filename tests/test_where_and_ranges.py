@@ -1,0 +1,121 @@
+"""What a derived number can be is what it can be where the conditions of `where` hold.
+
+The oracle goes through every corner that the ranges and conditions have, in rationals.
+"""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+
+FILE = """
+schema_version: 1
+name: bounded
+parameters:
+  a: {{value: 2, range: [0, 10], unit: records, source: assumption}}
+  b: {{value: 3, range: [-5, 8], unit: records, source: assumption}}
+  c: {{value: 4, range: [1, 20], unit: records, source: assumption}}
+  p: {{value: 0.5, range: [0, 1], source: assumption}}
+numbers: {{{numbers}}}
+where: [{where}]
+nodes: {{x: {{cpd: {{kind: probability, p: $p}}}}}}
+questions: {{risk: {{target: x=yes}}}}
+"""
+NAMES, BASE, RANGES = "abc", (2, 3, 4), ((0, 10), (-5, 8), (1, 20))
+
+
+def _formula(factors, added):
+    said = [f"{x} * {n}" for x, n in zip(factors, NAMES, strict=True)]
+    return " + ".join([*said, str(added)])
+
+
+def _value(factors, added, at):
+    return sum(Fraction(x) * y for x, y in zip(factors, at, strict=True)) + added
+
+
+def _corners(conditions):
+    """Every corner of the box, cut by conditions that are never below 0."""
+    planes = list(conditions)
+    for i, (low, high) in enumerate(RANGES):
+        unit = [int(j == i) for j in range(3)]
+        planes += [(unit, -low), ([-u for u in unit], high)]
+    for three in combinations(planes, 3):
+        at = _solved([[Fraction(x) for x in factors] + [Fraction(-d)] for factors, d in three])
+        if at is not None and all(_value(*plane, at) >= 0 for plane in planes):
+            yield at
+
+
+def _solved(rows):
+    """Three equations by elimination; None where they have no one answer."""
+    for i in range(3):
+        pivot = next((r for r in range(i, 3) if rows[r][i]), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for r in range(3):
+            if r != i:
+                rows[r] = [x - rows[r][i] * y for x, y in zip(rows[r], rows[i], strict=True)]
+    return [row[3] for row in rows]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_sum_reaches_exactly_what_the_corners_say(seed):
+    rng = np.random.default_rng(seed)
+    conditions = []
+    while len(conditions) < int(rng.integers(1, 4)):
+        factors, added = rng.integers(-3, 4, 3).tolist(), int(rng.integers(-12, 13))
+        if any(factors) and _value(factors, added, BASE) >= 0:
+            conditions.append((factors, added))
+    factors = rng.integers(-3, 4, 3).tolist()
+    factors[seed % 3] = 1
+    where = ", ".join(f'"{_formula(*c)} >= 0"' for c in conditions)
+    numbers = f'n: "{_formula(factors, 1)}", half: "n / 2 + b", bent: "n * half + c"'
+    found = rb.loads(FILE.format(numbers=numbers, where=where)).settable
+    corners = list(_corners(conditions))
+    told = [_value(factors, 1, at) for at in corners]
+    assert found["n"].range == pytest.approx((float(min(told)), float(max(told))), abs=1e-9)
+    halves = [x / 2 + at[1] for x, at in zip(told, corners, strict=True)]
+    assert found["half"].range == pytest.approx((float(min(halves)), float(max(halves))), abs=1e-9)
+    low, high = found["bent"].range
+    between = rng.dirichlet([0.3] * len(corners), 200) @ np.array(corners, dtype=float)
+    n = between @ factors + 1
+    bent = n * (n / 2 + between[:, 1]) + between[:, 2]
+    assert (low - 1e-9 <= bent).all()
+    assert (bent <= high + 1e-9).all()
+
+
+def test_what_is_no_sum_is_bounded_under_its_own_name():
+    numbers = 'share: "a / c", half: "share / 2 + 0.1"'
+    attack = rb.loads(FILE.format(numbers=numbers, where='"share <= 0.75", "a <= c"'))
+    assert attack.settable["share"].range == (0, 0.75)
+    assert attack.settable["half"].range == pytest.approx((0.1, 0.475))
+
+
+def test_conditions_that_nothing_meets_or_that_are_no_sums_leave_the_ranges():
+    attack = rb.loads(FILE.format(numbers='kept: "c - a"', where='"a * b <= c + 3"'))
+    assert attack.settable["kept"].range == (-9, 20)
+
+
+def test_a_probability_that_a_condition_proves_is_no_warning(tmp_path):
+    text = FILE.format(numbers='both: "p + q"', where='"p + q <= 1"').replace("$p}", "$both}")
+    text = text.replace("  p: {", "  q: {value: 0.2, source: assumption}\n  p: {")
+    assert "can be proved" in _checked(text.replace("p + q <= 1", "p <= 1"), tmp_path)
+    assert "can be proved" not in _checked(text, tmp_path)
+    bar = rb.tornado(rb.loads(text), "risk")["both"]
+    assert (bar.low, bar.high) == (0, 1)
+
+
+def _checked(text, folder):
+    (folder / "bounded.yaml").write_text(text)
+    return " ".join(map(str, rb.check(folder / "bounded.yaml")))
+
+
+def test_a_bar_ends_where_its_number_does():
+    text = FILE.format(numbers='kept: "c - a", seen: "kept / c"', where='"a <= c", "c <= 12"')
+    found = rb.tornado(rb.loads(text.replace("$p}", "$seen}")), "risk")
+    assert (found["kept"].low, found["kept"].high) == (0, 4)  # of four: more is no share
+    assert (found["seen"].lowest, found["seen"].highest) == (0, 1)
