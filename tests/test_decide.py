@@ -505,3 +505,31 @@ def test_a_gain_that_is_rounding_is_none():
     told = dict(zip(found["node"], found["gain"], strict=True))
     assert told["weather"] == 0
     assert told["noticed"] > 0.2
+
+
+@pytest.mark.parametrize("question", ["identified=yes or aim=money", "not aim=none"])
+def test_what_a_question_made_for_itself_is_nothing_to_see(question):
+    plain = rb.decide("insider-decides").information()["node"].tolist()
+    assert rb.decide("insider-decides", question).information()["node"].tolist() == plain
+
+
+def test_a_cost_that_is_above_nought_is_told_by_its_place():
+    text = rb.attack.dumps(rb.load("insider-decides"))
+    assert rb.loads(text).warnings == rb.load("insider-decides").warnings
+    found = [str(w) for w in rb.loads(text.replace("loss: -fine", "loss: fine")).warnings]
+    assert any("utilities.penalty.rows[0].value: $loss is above 0" in w for w in found)
+
+
+def test_a_policy_line_is_copied_as_it_is():
+    line = next(x for x in str(rb.decide("insider-decides")).splitlines() if "--policy" in x)
+    rules = line.partition(": ")[2]
+    own = rb.ask("insider-decides", "risk", policy=rules)
+    assert float(own) == pytest.approx(float(rb.ask("insider-decides", "risk")), abs=1e-12)
+
+
+def test_evidence_that_can_never_be_seen_is_told_before_it_is_asked(tmp_path):
+    text = rb.attack.dumps(rb.load("breakfast"))
+    text = text.replace("questions:", "questions:\n  odd: {target: identified=yes, "
+                        "given: {overheard: {yes: 0, no: 0}}}")  # fmt: skip
+    (tmp_path / "odd.yaml").write_text(text)
+    assert any("every likelihood is 0" in str(w) for w in rb.check(tmp_path / "odd.yaml"))

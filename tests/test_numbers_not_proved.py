@@ -129,3 +129,58 @@ nodes:
     assert float(rb.ask(tmp_path / "m.yaml", "told=yes")) == pytest.approx(0.12)
     with pytest.raises(rb.ModelError, match=r"p_any = p_one \* n is 1.2, .*any\(p, n\)"):
         rb.ask(tmp_path / "m.yaml", "told=yes", set={"p_one": 0.1})
+
+
+def test_a_number_that_has_no_say_in_a_question_stops_nothing():
+    """Only `b` stands on `odd`, which is more than 1 where p is small."""
+    attack = rb.loads("""
+schema_version: 1
+name: unread
+parameters:
+  p: {value: 0.3, prior: {kind: beta, a: 3, b: 7}, source: assumption}
+  q: {value: 0.2, range: [0.1, 0.9], source: assumption}
+numbers: {odd: {is: "1 / (p + 2*q + 0.4) - 0.1", source: assumption}}
+nodes:
+  a: {cpd: {kind: probability, p: $p}}
+  b: {cpd: {kind: probability, p: $odd}}
+questions: {risk: {target: a=yes}}
+""")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert float(rb.ask(attack, "risk", set={"p": 0})) == 0
+        assert rb.sweep(attack, "risk", {"p": [0, 0.5]})["probability"].tolist() == [0, 0.5]
+        assert rb.uncertainty(attack, "risk", draws=100).mean == pytest.approx(0.3)
+        assert rb.sobol(attack, "risk").mean == pytest.approx(0.3)
+        learnt = rb.learn(attack, [{"target": "a=yes", "hits": 2, "trials": 9}])
+        assert learnt.attack.parameters["p"].value == pytest.approx(5 / 19)
+        bars = rb.tornado(attack, "risk")
+        assert (bars["p"].low, bars["p"].high, bars["q"].swing) == (0, 1, 0)
+        asked = rb.tornado(attack, "b=yes")["p"]
+    assert asked.low == pytest.approx(1 / 1.1 - 0.8)
+    (note,) = asked.notes
+    assert note.endswith("1.15, which is no probability at p=0, q=0.2")
+    for refused in (lambda: rb.ask(attack, "b=yes", set={"p": 0}),
+                    lambda: rb.draw(attack, set={"p": 0}),
+                    lambda: rb.uncertainty(attack, "b=yes", draws=100)):  # fmt: skip
+        with pytest.raises(rb.ReidbnError, match="no probability at p=0, q=0"):
+            refused()
+
+
+def test_a_number_behind_what_the_attacker_gains_is_held_to_its_range():
+    attack = rb.loads("""
+schema_version: 1
+name: gains
+parameters: {fine: {value: 2, range: [0, 9], unit: euro, source: assumption}}
+numbers: {loss: {is: "-fine", unit: euro, range: [-5, 0]}}
+nodes: {named: {parents: [tries], rows: [{when: {tries: yes}, p: {yes: 0.4, no: rest}},
+                                         {p: {yes: 0, no: rest}}], source: assumption}}
+decisions: {tries: {options: [no, yes]}}
+utilities:
+  cost: {of: [tries], unit: euro, rows: [{when: {tries: yes}, value: $loss}, {value: 0}]}
+  gain: {of: [named], unit: euro, source: assumption,
+         rows: [{when: {named: yes}, value: 8}, {value: 0}]}
+questions: {risk: {target: named=yes}}
+""")
+    assert float(rb.ask(attack, "risk")) == pytest.approx(0.4)
+    with pytest.raises(rb.ReidbnError, match="outside its range -5 to 0 at fine=8"):
+        rb.ask(attack, "risk", set={"fine": 8})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -271,6 +271,12 @@ class Attack:
     def settable(self) -> Mapping[str, Parameter]:
         """What may be given another value: parameters, and numbers that no table has a say in."""
         return {**self.parameters, **self.derived.settable} if self.numbers else self.parameters
+
+    def tables(self, nodes: Collection[str]) -> list[CPD]:
+        """The tables of nodes; where the attacker decides among them, his gains and costs, too."""
+        found = [self.all_nodes[name].cpd for name in nodes]
+        decides = not self.decisions.keys().isdisjoint(nodes)
+        return found + ([u.payoffs for u in self.utilities.values()] if decides else [])
 
     def behind(self, cpd: CPD) -> tuple[str, ...]:
         """Every reference of a CPD, and what the derived numbers among them stand on.

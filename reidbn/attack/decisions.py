@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reidbn.attack.columns import use_problems
 from reidbn.attack.leaves import holds_numbers
 from reidbn.attack.units import Units
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from reidbn.attack.parts import Node, SubjectColumn
 
 NOT_OF = "is not among the nodes that it is of"
+_COSTS = frozenset(("cost", "costs", "effort", "fee", "fine", "loss", "penalty", "price"))
 _ONE = Variable("value", ("value",))
 
 
@@ -112,12 +115,31 @@ def decision_problems(
 
 
 def decision_slips(attack: Attack) -> Iterator[Problem]:
-    """What can be meant but rarely is: a decision that changes nothing that anything is worth."""
+    """What can be meant but rarely is: a decision that changes nothing, a cost that is a gain."""
     counted = attack.above(n for u in attack.utilities.values() for n in u.of)
     for name in decisions_of(attack):
         if name not in counted:
             message = "moves no utility: whatever is decided is worth the same"
             yield Problem(("nodes", name), message, at_key=True, level=WARNING)
+    for name, utility in attack.utilities.items():
+        worth = [_value(attack, row.value) for row in utility.rows]
+        if _COSTS.isdisjoint(name.lower().split("_")) or min(worth) < 0 or not max(worth) > 0:
+            continue
+        row = int(np.argmax(worth))
+        written = utility.rows[row].value
+        message = (
+            f"{written} is above 0, so the attacker gains by what is called {name}: write what it "
+            f"costs him as less than 0, such as -5, or a number loss: -fine"
+        )
+        yield Problem(("utilities", name, "rows", row, "value"), message, level=WARNING)
+
+
+def _value(attack: Attack, ref: Ref) -> float:
+    """What a cell holds at the values of the parameters; 0 where that differs by person."""
+    if not isinstance(ref, str):
+        return float(ref)
+    known = attack.settable.get(ref[1:]) if ref[:1] == "$" else None
+    return 0.0 if known is None else float(known.value)
 
 
 def _of_problems(attack: Attack, utility: Utility, nodes: Mapping[str, Any]) -> Iterator[Problem]:

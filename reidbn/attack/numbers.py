@@ -32,7 +32,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 HAIR = 1e-12  # by so much rounding may take a number over the end of its range
 MOST_STEPS = 4_000  # of a formula with all that it reads written out
+REMEDY = "; narrow the ranges of what it reads, or its settings"
 LOGIC = (0.0, 1.0, 2.0)  # numbers that nobody has to give a source for
+
+
+def without_remedy(attack: str, problem: Exception) -> str:
+    """What is wrong with a number, where the attack is named and what to do is said beside it."""
+    return str(problem).removeprefix(f"{attack}: ").partition(REMEDY)[0]
 
 
 class Derived:
@@ -107,7 +113,7 @@ class Derived:
             which = "which is " if missed.startswith("no ") else ""
             what += f" is {value:.12g}, {which}{missed}"
         what += f" at {at}" if at else " for somebody" if at is None else ""
-        return f"{what}; narrow the ranges of what it reads, or its settings"
+        return f"{what}{REMEDY}"
 
     def _missed(self, name: str) -> str:
         low, high = self.allowed(name)
@@ -115,10 +121,23 @@ class Derived:
             return "no probability"
         return f"outside its range {low:.12g} to {high:.12g}"
 
-    def refuse_misfits(self, values: Mapping[str, Array]) -> None:
-        """Refuse settings at which a number leaves its range."""
+    def read_by(self, cpds: Iterable[CPD], held: Container[str] = ()) -> set[str]:
+        """The names that tables refer to, through numbers that are not held at a value."""
+        todo, found = [ref for cpd in cpds for ref in cpd.references()], set[str]()
+        while todo:
+            name = todo.pop().removeprefix("$")
+            if name in self and name not in found and name not in held:
+                todo += self.terms[name].names
+            found.add(name)
+        return found
+
+    def refuse_misfits(
+        self, values: Mapping[str, Array], cpds: Iterable[CPD], held: Container[str] = ()
+    ) -> None:
+        """Refuse settings at which a number that tables stand on leaves its range."""
+        read = self.read_by(cpds, held)
         for name in self.order:
-            if name in values:
+            if name in values and name in read:
                 self.checked(name, values[name], lambda i, name=name: self._at(name, values, i))  # type: ignore[misc]
 
     def _at(self, name: str, values: Mapping[str, Array], i: int) -> str:

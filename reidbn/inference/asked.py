@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.limits import broken_condition, conditions_hold
-from reidbn.attack.numbers import table_degree
+from reidbn.attack.numbers import table_degree, without_remedy
 from reidbn.attack.parts import Parameter, parse_given, parse_states
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD
@@ -213,14 +213,9 @@ class Asked:
                 found.setdefault(name, set()).add(node_name)
         return found
 
-    def _read_by(self, cpd: CPD) -> Iterator[str]:
+    def _read_by(self, cpd: CPD) -> set[str]:
         """What a CPD refers to, through derived numbers that were not set themselves."""
-        todo, seen = [*cpd.references()], set()
-        while todo:
-            yield (name := todo.pop().removeprefix("$"))
-            if name in self.attack.numbers and name not in seen and name not in self.settings:
-                todo += self.attack.derived.terms[name].names
-                seen.add(name)
+        return self.attack.derived.read_by([cpd], self.settings)
 
     @cached_property
     def decides(self) -> bool:
@@ -241,8 +236,7 @@ class Asked:
         nodes = [attack.all_nodes[n] for n in attack.behind_decisions]
         if any(name in node.structural for node in nodes):
             return True
-        cpds = [n.cpd for n in nodes] + [u.payoffs for u in attack.utilities.values()]
-        return any(name in self._read_by(cpd) for cpd in cpds)
+        return any(name in self._read_by(cpd) for cpd in attack.tables(attack.behind_decisions))
 
     def jumps(self, name: str) -> str:
         """Why the answer may jump along a parameter, so that it is looked at value by value."""
@@ -528,7 +522,7 @@ class Asked:
                 lowering.network({n: v[start : start + 1024] if len(v) > 1 else v
                                   for n, v in columns.items()})  # fmt: skip
         except (ModelError, UsageError) as problem:
-            return str(problem)
+            return without_remedy(self.attack.name, problem)
         return None
 
     # -- changing by copying ---------------------------------------------------------------

@@ -115,7 +115,8 @@ def check_settings(
 ) -> None:
     """Refuse settings outside the declared ranges (unless asked for), or against a condition.
 
-    Every question about an attack passes here first.
+    Every question about an attack passes here first; whether derived numbers keep to their ranges
+    is looked at where they have a say.
     """
     values = parameter_values(attack, settings)
     refuse_beyond_range(
@@ -123,8 +124,6 @@ def check_settings(
         beyond_range=beyond_range,
     )  # fmt: skip
     _check_conditions(attack, values)
-    if attack.numbers:
-        attack.derived.refuse_misfits(values)
 
 
 def _check_conditions(attack: Attack, values: Mapping[str, Array]) -> None:
@@ -279,7 +278,8 @@ class Lowering:
             _check_probabilities(attack, self.parameters)
             _check_conditions(attack, self.parameters)
             if attack.numbers:
-                attack.derived.refuse_misfits(self.parameters)
+                cpds = attack.tables(attack.all_nodes if nodes is None else nodes)
+                attack.derived.refuse_misfits(self.parameters, cpds, held=settings or {})
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
         self.settings = rows_of(self.parameters)

@@ -323,6 +323,8 @@ def with_soft_evidence(
 
 def _check_states(node: Node, likelihood: Mapping[str, float]) -> None:
     """All states are named, and no others; of a span only what no parameter can change."""
+    if likelihood and not any(likelihood.values()):
+        raise UsageError(f"{node.name}: every likelihood is 0, so what was seen can never be")
     if isinstance(node.states, str):
         odd = [state for state in likelihood if not state.lstrip("-").isdigit()]
         if odd or not likelihood:

@@ -9,6 +9,7 @@ import numpy as np
 
 from reidbn.aside import aside
 from reidbn.attack.limits import with_numbers
+from reidbn.attack.numbers import without_remedy
 from reidbn.errors import ModelError, TooLarge, UsageError
 from reidbn.inference.asked import Asked
 from reidbn.inference.lowering import parameter_values
@@ -136,7 +137,7 @@ def _leaves(case: Asked, name: str, points: Mapping[str, Array]) -> str:
     try:
         case.attack.derived.checked(name, values, where)
     except ModelError as problem:
-        return str(problem).removeprefix(f"{case.attack.name}: ").partition("; narrow")[0]
+        return without_remedy(case.attack.name, problem)
     return ""
 
 

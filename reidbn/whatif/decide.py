@@ -240,7 +240,7 @@ class Decision:
         return found.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
 
     def _to_be_seen(self) -> list[str]:
-        attack = self.case.attack
+        attack = as_written(self.case.attack)
         members = {m for g in attack.groups.values() for m in g.members}
         sizes = {n: self.case.base(n) for n in attack.structural}
         few = [n for n in (*attack.groups, *attack.all_nodes)
@@ -332,7 +332,7 @@ class Decision:
         lines = [repr(self), *self._each, self.policy.to_string(index=False)]
         lines.append(f"{self.in_words.capitalize()}.")
         if self._is_one:
-            lines.append(f"As policy= and --policy read it: {'; '.join(self.rules)}.")
+            lines.append(f"As policy= and --policy read it: {'; '.join(self.rules)}")
         if self._is_one and self.never:
             lines.append(
                 f"Of these, of what never happens (what he would do, if it did): "
