@@ -516,8 +516,9 @@ def test_what_a_question_made_for_itself_is_nothing_to_see(question):
 def test_a_cost_that_is_above_nought_is_told_by_its_place():
     text = rb.attack.dumps(rb.load("insider-decides"))
     assert rb.loads(text).warnings == rb.load("insider-decides").warnings
-    found = [str(w) for w in rb.loads(text.replace("loss: -fine", "loss: fine")).warnings]
-    assert any("utilities.penalty.rows[0].value: $loss is above 0" in w for w in found)
+    found = rb.loads(text.replace("value: $loss", "value: $fine")).warnings
+    (told,) = (w for w in found if w.where[:2] == ("utilities", "penalty"))
+    assert told.message.startswith("$fine is above 0")
 
 
 def test_a_policy_line_is_copied_as_it_is():
