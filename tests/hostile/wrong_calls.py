@@ -36,6 +36,8 @@ WRONG = {
     "a wrong name": "nonsense",
     "an empty text": "",
     "a text with a nought byte": "a\0b",
+    "the text of a model": "schema_version: 1\nname: a\n",
+    "a text that is no name": "ab" * 3000,
     "bytes": b"x",
     "an empty list": [],
     "numbers": [1, 2],
