@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import reidbn
 from reidbn.errors import a_dozen
 from reidbn.microdata.generalise import bits
+from reidbn.plans.front import level_names
 from reidbn.plans.left_out import beside, in_words, rows_of
 from reidbn.plans.losses import SEPARABLE
 from reidbn.plans.released import apostrophes_in_words, untouched_in_words
@@ -347,7 +348,7 @@ def _cells(plan: ReleasePlan, row: Any) -> list[str]:
 
 
 def _levels(plan: ReleasePlan, row: Any) -> str:
-    return ", ".join(f"{name} {row[name]}" for name in plan.best.levels)
+    return ", ".join(f"{name} {row[told]}" for name, told in level_names(plan).items())
 
 
 def _allowed(plan: ReleasePlan, *, custodian: bool) -> list[str]:
