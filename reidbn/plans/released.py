@@ -107,7 +107,39 @@ def written_frame(
                 f"texts without it, and a .parquet file has all as they are",
             )  # fmt: skip
         return in_no_order(safe_cells(released))
+    if source.is_written:
+        released = _with_types(released, people, source)
     return in_no_order(released, of_nothing=True)
+
+
+def _with_types(table: pd.DataFrame, people: People, source: Whole) -> pd.DataFrame:
+    """Of a file without types what is released as it stood: columns that are read as numbers as
+    numbers, cells that are read as missing as missing, and texts of columns that were looked at
+    without the apostrophe that was read over.
+    """
+    import pandas as pd
+
+    read, emptied = people.as_read, people.emptied
+    table = table.copy()
+    for name in table.columns:
+        if name not in people.columns:
+            codes, labels = source.coded(name)
+            codes = codes[people.rows_read]
+        elif people.before_emptying.column(name).level:
+            continue
+        else:
+            codes, labels = read.table[:, read.columns.index(name)], read.labels(name)
+        values = [value for value in labels.tolist() if value is not None]
+        gone = (codes < 0) | (codes >= len(values)) | emptied.get(name, False)
+        if values and all(isinstance(value, int | float) for value in values):
+            numbers = pd.Series(np.array(values)[np.where(gone, 0, codes)])
+            whole = numbers.dtype.kind == "i"
+            table[name] = (numbers.astype("Int64") if whole else numbers).mask(gone)
+            continue
+        if values and name in people.columns:
+            table[name] = np.array(values, dtype=object)[np.where(gone, 0, codes)]
+        table[name] = table[name].astype("string").mask(gone)
+    return table
 
 
 def apostrophes(released: People, others: Sequence[str]) -> dict[str, Any]:
