@@ -206,7 +206,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
 
 def _of_no_other(plan: ReleasePlan) -> list[str]:
     """That what is kept is kept on some columns, where the file has others."""
-    limited = {t.measure for t in plan.targets if t.on_secret} - {*plan.known_beside}
+    limited = {*plan.limited} - {*plan.known_beside}
     if not (left := [name for name in plan.untouched if name not in limited]):
         return []
     kept = ", ".join([*plan.best.levels, *sorted(limited)])
@@ -234,7 +234,7 @@ def _in_tens(count: int, total: int, telling: Telling) -> str:
 
 def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
     """What none of the attacks behind the targets looked at."""
-    limited = tuple(dict.fromkeys(t.measure for t in plan.targets if t.on_secret))
+    limited = plan.limited
     others = ", ".join(name for name in plan.people.sensitive if name not in limited)
     found = dict.fromkeys(
         s for r in plan.results.values() for s in not_looked_at(r, telling, limited=limited)
@@ -354,7 +354,7 @@ def _levels(plan: ReleasePlan, row: Any) -> str:
 def _allowed(plan: ReleasePlan, *, custodian: bool) -> list[str]:
     kept = [n for n in plan.best.levels if plan.highest[n] and not plan.best.levels[n]]
     found = [f"as they were: {', '.join(kept)}"] if kept else []
-    found += untouched_in_words(plan.untouched, plan.known_beside)
+    found += untouched_in_words(plan)
     quoted = plan.csv_apostrophes
     said = apostrophes_in_words(quoted["texts_in"] if custodian else [], quoted["names"])
     return [*found, *([f"in a CSV file an apostrophe stands {said}"] if said else [])]

@@ -480,6 +480,11 @@ class ReleasePlan:
         of = (read_alone(r) for r in self.results.values() if isinstance(r, Assessment))
         return tuple(dict.fromkeys(name for names in of for name in names))
 
+    @property
+    def limited(self) -> tuple[str, ...]:
+        """The secrets that a target limits."""
+        return tuple(dict.fromkeys(t.measure for t in self.targets if t.on_secret))
+
     @typed
     def report(self, path: str | os.PathLike[str], *, custodian: bool = False) -> Path:
         """Write the page of the plan as .html, .md or .json.

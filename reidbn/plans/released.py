@@ -36,6 +36,8 @@ from reidbn.written import counted
 if TYPE_CHECKING:
     import pandas as pd
 
+    from reidbn.plans.plan import ReleasePlan
+
 ENDINGS = (".csv", ".parquet")
 
 
@@ -308,12 +310,18 @@ def _as_it_stands(relation: Any) -> pd.DataFrame:
     return table
 
 
-def untouched_in_words(untouched: Sequence[str], known: Sequence[str]) -> list[str]:
-    """What becomes of the columns that no target counts; `known` of them to an attacker."""
-    nobody = [name for name in untouched if name not in known]
-    found = ("taken as known to nobody", nobody), ("known to an attacker, and in no target", known)
+def untouched_in_words(plan: ReleasePlan) -> list[str]:
+    """What becomes of the columns that no rule on who is alike counts."""
+    known, limited = plan.known_beside, plan.limited
+    found = {
+        "taken as known to nobody": [name for name in plan.untouched if name not in known],
+        "known to an attacker, and in no target": [n for n in known if n not in limited],
+        "known to an attacker, and in a target as what is guessed alone": [
+            name for name in known if name in limited
+        ],
+    }
     return [
         f"{what}, and written as they are unless they name a person: {', '.join(names)}"
-        for what, names in found
+        for what, names in found.items()
         if names
     ]
