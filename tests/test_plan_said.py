@@ -1,5 +1,7 @@
 """What a plan says of itself, and what is said of a call that asks for one wrongly."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,3 +158,49 @@ def test_a_picture_of_ways_that_all_keep_every_target_fills_its_page():
     figure = plan.plot()
     FigureCanvasAgg(figure).draw()
     assert all(axes.get_position().height > 0.65 for axes in figure.axes)
+
+
+@pytest.mark.parametrize("seconds", [-1, -0.5, float("nan")])
+def test_a_time_below_nothing_is_refused(seconds, shell, tmp_path):
+    with pytest.raises(rb.UsageError, match="give how long to search at most, 0 or more"):
+        rb.recommend(PEOPLE, target="k=2", seconds=seconds)
+    (tmp_path / "t.csv").write_text("a\n" + "1\n2\n" * 5)
+    code, said = shell("recommend", tmp_path / "t.csv", "--qi", "a", "--target", "k=2",
+                       "--seconds", seconds)  # fmt: skip
+    assert code == 2
+    assert "give how long to search at most, 0 or more" in said
+
+
+def test_a_slip_in_a_loss_ends_with_what_was_meant():
+    with pytest.raises(rb.UsageError, match=r'\); did you mean "entropy"\?$'):
+        rb.recommend(PEOPLE, target="k=2", loss="entropi")
+    with pytest.raises(rb.UsageError, match=r'"; did you mean "age"\?$'):
+        rb.recommend(PEOPLE, target="k=2", loss=rb.plans.Regression("agee ~ sex"))
+
+
+def test_a_column_with_an_equals_sign_takes_a_hierarchy(shell, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a=b,a\n" + "10,x\n11,x\n25,y\n26,y\n" * 3)
+    for said, levels in (("a=b=bands:10", {"a=b": 1, "a": 0}), ("a=x.csv", None)):
+        code, told = shell("recommend", path, "--qi", "a=b,a", "--target", "k=6", "--hierarchy",
+                           said, "--json")  # fmt: skip
+        if levels is None:
+            assert code == 2
+            assert 'no file and no rule "x.csv"' in told
+        else:
+            assert json.loads(told)["levels"] == levels
+
+
+def test_two_releases_under_one_scenario_are_told_apart():
+    """It was called known against known."""
+    asked = {"known": {"age": 0.5, "sex": 0.5}, "population": 9_000}
+    people = rb.read_table(rb.datasets.synthetic_patients(300, seed=1),
+                           quasi_identifiers=["age", "sex"])  # fmt: skip
+    how = {"hierarchies": {"age": "bands:10,20"}}
+    one, two = (rb.recommend(people, "adversary-routes", target=k, **how, **asked).result
+                for k in ("k=2", "k=9"))  # fmt: skip
+    first = str(rb.compare(one, two)).splitlines()[0]
+    assert first.startswith("the second against the first, both under known, 300 people: ")
+    worst = rb.assess("adversary-routes", people, scenario="worst-case", population=9_000)
+    told = str(rb.compare(worst, rb.what_if(worst, scenario="who-is-attacking")))
+    assert told.startswith("who-is-attacking against worst-case, 300 people: ")

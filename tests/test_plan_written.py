@@ -152,3 +152,95 @@ def test_the_loss_is_told_with_the_weights_that_it_has(tmp_path):
         assert said in text
         found = json.loads(plan.report(tmp_path / "p.json", custodian=custodian).read_text())
         assert found["loss"]["measured_by"].endswith(said)
+
+
+def kinds_of(path):
+    cells = duckdb.read_parquet(str(path))
+    return dict(zip(cells.columns, map(str, cells.types), strict=True))
+
+
+def typeless(tmp_path):
+    """A file of texts that has numbers in every way that a column of numbers may be written."""
+    rng = np.random.default_rng(11)
+    columns = {
+        "age": [str(x) for x in rng.integers(20, 80, 200)],
+        "dose": [str(x) for x in rng.choice(["5.0", "5", "5.50", "1e-05"], 200)],
+        "weight": [str(x) for x in rng.choice(["61.5", "72.0", ""], 200)],
+        "nights": [str(x) for x in rng.choice(["3", "12", "", "-1"], 200)],
+        "ward": [str(x) for x in rng.choice(["007", "011", "7"], 200)],
+        "lab": [str(x) for x in rng.choice(["5", "5.0", "<2", ""], 200)],
+        "key": [str(10**16 + x) for x in rng.integers(0, 9, 200)],
+        "note": [str(x) for x in rng.choice(["a", " b ", ""], 200)],
+        "share": [f"0.{x}" for x in rng.integers(1, 10, 200)],
+    }
+    frame = pd.DataFrame(columns)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path / "t.csv", frame
+
+
+def test_numbers_of_a_csv_file_are_numbers_in_parquet_and_texts_stay_texts(tmp_path):
+    """Every column that was not made coarser was a text."""
+    path, frame = typeless(tmp_path)
+    names = ["age", "dose", "weight", "ward"]
+    people = rb.read_table(path, quasi_identifiers=names, sensitive="lab", missing_values=["72.0"])
+    plan = rb.recommend(people, target="k=2", suppress_at_most=0.9, keep=names)
+    out = plan.write(tmp_path / "o.parquet")
+    assert kinds_of(out) == dict.fromkeys(frame, "VARCHAR") | dict.fromkeys(
+        ["age", "nights"], "BIGINT"
+    ) | dict.fromkeys(["dose", "weight", "share"], "DOUBLE")
+    kept = frame.iloc[plan.apply().rows_read]
+    found = pd.read_parquet(out)
+    for name in ("ward", "lab", "key", "note"):
+        texts = sorted(text for text in kept[name] if text)
+        assert sorted(found[name].dropna()) == texts
+    for name, gone in (("nights", ""), ("weight", "72.0"), ("share", "")):
+        numbers = sorted(float(text) for text in kept[name] if text not in ("", gone))
+        assert sorted(found[name].dropna().astype(float)) == numbers
+    back = rb.read_table(out, quasi_identifiers=names, sensitive="lab")
+    released = plan.apply()
+    for name in (*names, "lab"):
+        one, two = (p.labels(name)[p.codes([name])[:, 0]].tolist() for p in (released, back))
+        assert sorted(one, key=repr) == sorted(two, key=repr)
+    assert sorted(back.class_sizes()) == sorted(released.class_sizes())
+
+
+def test_a_text_that_was_kept_from_running_is_written_to_parquet_as_it_was_read(tmp_path):
+    (tmp_path / "t.csv").write_text("n,s\n" + "'-10--1,'-x\n0-9,y\n" * 6)
+    how = {"quasi_identifiers": ["n"], "hierarchies": {"n": "bands:10,20"}}
+    plan = rb.recommend(rb.read_table(tmp_path / "t.csv", **how), target="k=2")
+    out = plan.write(tmp_path / "o.parquet")
+    assert rb.read_table(out, **how).labels("n").tolist() == ["-10--1", "0-9"]
+    assert {*pd.read_parquet(out)["s"]} == {"'-x", "y"}  # nobody looked at it
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_written_file_is_assessed_as_the_plan_says(ending, tmp_path):
+    rb.datasets.synthetic_patients(400, seed=1).to_csv(tmp_path / "t.csv", index=False)
+    names = ["age", "sex", "state", "race"]
+    asked = {"scenario": "voter-registration", "population": 400}
+    people = rb.read_table(tmp_path / "t.csv", quasi_identifiers=names)
+    plan = rb.recommend(people, "adversary-routes", target={"overall": "mean <= 0.9"}, **asked)
+    with pytest.warns(rb.errors.ReidbnWarning, match="names a person"):
+        out = plan.write(tmp_path / f"o.{ending}")
+    found = rb.assess("adversary-routes", rb.read_table(out, quasi_identifiers=names), **asked)
+    for measure in plan.result.risks:
+        np.testing.assert_allclose(
+            sorted(found.risk(measure)), sorted(plan.result.risk(measure)), atol=1e-12
+        )
+
+
+def test_emptied_cells_of_numbers_are_missing_numbers(tmp_path):
+    path, frame = typeless(tmp_path)
+    frame.assign(nothing="").to_csv(path, index=False)
+    people = rb.read_table(path, quasi_identifiers=["dose", "ward"])
+    plan = rb.recommend(people, target="k=2", keep="ward")
+    emptied = rb.microdata.empty_cells(people, {"dose": np.arange(200) % 3 == 0})
+    object.__setattr__(plan, "apply", lambda: emptied)
+    out = plan.write(tmp_path / "o.parquet")
+    kinds, found = kinds_of(out), pd.read_parquet(out)
+    assert (kinds["dose"], kinds["nothing"]) == ("DOUBLE", "VARCHAR")
+    assert (found["dose"].isna().sum(), found["nothing"].isna().sum()) == (67, 200)
+    left = [float(text) for text in frame["dose"][np.arange(200) % 3 != 0]]
+    assert sorted(found["dose"].dropna()) == sorted(left)
+    back = rb.read_table(out, quasi_identifiers=["dose", "ward"])
+    assert sorted(back.class_sizes()) == sorted(emptied.as_written().class_sizes())

@@ -510,11 +510,32 @@ def test_a_plan_promises_nothing_of_a_secret_that_its_own_attacker_knows(tmp_pat
     for custodian in (False, True):
         text = plan.report(tmp_path / "p.md", custodian=custodian).read_text()
         assert "This is said of a file that holds only sex, age: " in text
-        assert "known to an attacker, and in no target, and written as they are" in text
+        said = "known to an attacker, and in a target as what is guessed alone, and written as they"
+        assert said in text
+        assert "in no target" not in text
         assert "taken as known to nobody" not in text
+    plan = rb.recommend(people, "adversary-routes", target=targets[:2], **against)
+    text = plan.report(tmp_path / "p.md").read_text()
+    assert "known to an attacker, and in no target, and written as they are" in text
+    assert "what is guessed alone" not in text
     plan = rb.recommend(people, target=["k=5", of_income])
     assert plan.known_beside == ()
     assert "known to an attacker" not in plan.explain()
+
+
+def test_the_shell_says_of_a_limited_secret_that_it_is_in_a_target(shell, tmp_path):
+    frame = {"sex": ["F", "M"] * 30, "income": [1, 1, 2, 2] * 15}
+    pd.DataFrame(frame).to_csv(tmp_path / "t.csv", index=False)
+    args = ["recommend", tmp_path / "t.csv", "--qi", "sex", "--sensitive", "income", "--scenario",
+            "who-is-attacking", "--population", "900", "--attack", "adversary-routes", "--target",
+            "k=5"]  # fmt: skip
+    code, said = shell(*args)
+    assert code == 0, said
+    assert "known to an attacker, and in no target, and written as they are" in said
+    code, said = shell(*args, "--target", "income: best guess <= 60%")
+    assert code == 0, said
+    assert "in no target" not in said
+    assert "known to an attacker, and in a target as what is guessed alone" in said
 
 
 def test_what_options_pass_is_said_of_the_columns_that_their_attacker_is_counted_on(tmp_path):

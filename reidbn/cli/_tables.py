@@ -150,11 +150,11 @@ def read_people(
     """
     from reidbn.microdata.read import read_table
 
-    hierarchies = read_hierarchies(hierarchy)
     source = _source(table)
     header = source_of(source, delimiter=options.get("delimiter")).header
     if (context := click.get_current_context(silent=True)) is not None:
         context.meta[HEADER] = header
+    hierarchies = read_hierarchies(hierarchy, header)
     known = named_columns(qi, header, "--qi")
     beside = named_columns([sensitive], header, "--sensitive")
     parts = named_columns([strata], header, "--strata")
@@ -227,19 +227,23 @@ def named_columns(texts: Iterable[str], header: Sequence[str], option: str) -> l
     return found
 
 
-def read_hierarchies(texts: Iterable[str]) -> dict[str, Hierarchy]:
-    """Hierarchies of `--hierarchy`.
+def read_hierarchies(texts: Iterable[str], header: Sequence[str] = ()) -> dict[str, Hierarchy]:
+    """Hierarchies of `--hierarchy`; a column of the header may have = in its name.
 
     >>> read_hierarchies(["zip=prefix:3,2"])["zip"].up("94152", 1)
     '941*'
     >>> read_hierarchies(["born=month,year"])["born"].up("1970-01-31", 2)
     '1970'
+    >>> list(read_hierarchies(["a=b=prefix:1"], ["a=b", "c"]))
+    ['a=b']
     """
     from reidbn.microdata.ladders import as_hierarchy
 
     found: dict[str, Hierarchy] = {}
     for text in texts:
-        name, _, rule = (part.strip() for part in text.partition("="))
+        whole = [name for name in header if text.startswith(f"{name}=")]
+        name = max(whole, key=len, default=text.partition("=")[0].strip())
+        rule = text.strip()[len(name) :].strip().removeprefix("=").strip()
         if not name or not rule:
             raise UsageError(f'--hierarchy: "{text}" is not COLUMN=RULE, such as age=bands:5,10')
         if name in found:

@@ -156,7 +156,7 @@ def _say(plan: ReleasePlan) -> None:
         click.echo(note)
     click.echo(str(plan.certificate))
     click.echo(plan.least_by)
-    for said in untouched_in_words(plan.untouched, plan.known_beside):
+    for said in untouched_in_words(plan):
         click.echo(said)
 
 

@@ -241,21 +241,30 @@ def _one_kind(name: str, values: list[Any], *, written: bool, as_text: bool) -> 
 
 
 def _written_numbers(values: list[str]) -> list[Any] | None:
-    """The numbers of a column whose every value is written as one, also with decimal commas.
-
-    1,234 may be a thousand or one and a bit: commas with three digits each time stay texts.
-    """
-    if any("," in value for value in values):
-        fractions = [value.partition(",")[2] for value in values if "," in value]
-        if any("." in value for value in values) or all(len(part) == 3 for part in fractions):
-            return None
-        values = [value.replace(",", ".") for value in values]
+    """The numbers of a column whose every value is written as one, also with decimal commas."""
+    pointed = _with_points(values)
+    if pointed is None:
+        return None
+    values = pointed
     if not all(_PLAIN.fullmatch(value) for value in values):
         return None
     numbers = [_number(float(value)) for value in values]
     if all(len(value) <= _HELD and "e" not in value for value in values):
         return numbers
     return numbers if _tell_apart(numbers, [decimal.Decimal(value) for value in values]) else None
+
+
+def _with_points(values: list[str]) -> list[str] | None:
+    """The values with points for decimal commas; None where commas may be something else.
+
+    1,234 may be a thousand or one and a bit: commas with three digits each time stay texts.
+    """
+    if not any("," in value for value in values):
+        return values
+    fractions = [value.partition(",")[2] for value in values if "," in value]
+    if any("." in value for value in values) or all(len(part) == 3 for part in fractions):
+        return None
+    return [value.replace(",", ".") for value in values]
 
 
 def _tell_apart(near: list[Any], given: list[decimal.Decimal]) -> bool:
@@ -358,6 +367,21 @@ def _number_of(value: Any) -> Any:
         return None
     text = value.replace(",", ".")
     return decimal.Decimal(text) if _PLAIN.fullmatch(text) else None
+
+
+def numbers_of(texts: Iterable[str]) -> dict[str, float]:
+    """The number that each of these texts says once a column of them is read as numbers; of those
+    that say one.
+
+    >>> numbers_of(["5.0", "+7", "low", "007"]), numbers_of(["5,0", "7,25"]), numbers_of(["1,234"])
+    ({'5.0': 5.0, '+7': 7.0}, {'5,0': 5.0, '7,25': 7.25}, {})
+    """
+    said = [text for text in texts if isinstance(text, str) and _number_of(text) is not None]
+    pointed = _with_points(said)
+    if pointed is None:
+        pointed = said = [text for text in said if "," not in text]
+    read = zip(said, map(float, pointed), strict=True)
+    return {text: number for text, number in read if math.isfinite(number)}
 
 
 def plainly(value: Any) -> Any:

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.limits import regular
 from reidbn.microdata.classes import Ints
+from reidbn.microdata.coding import numbers_of
 from reidbn.microdata.csvfile import NOT_UTF8
 from reidbn.microdata.hierarchy import ANY, Bands, Hierarchy, Prefix, Suffix
 from reidbn.written import counted
@@ -32,10 +34,13 @@ from reidbn.written import counted
 class Ladder(Hierarchy):
     """A table of values and their names at each level, as in ARX's CSV files.
 
-    A value that is already more general than a level stays as it is there.
+    A value that is already more general than a level stays as it is there.  A number is found
+    however its line writes it: 5 in the line of "5.0"; a text in its own line alone.
 
     >>> Ladder({"UK": ("Europe",), "FR": ("Europe",), "PE": ("Americas",)}).up("FR", 1)
     'Europe'
+    >>> Ladder({"5.0": ("low",), "+7": ("high",)}).up(7, 1)
+    'high'
     """
 
     rungs: Mapping[str, tuple[str, ...]]
@@ -90,12 +95,36 @@ class Ladder(Hierarchy):
 
     def _known(self, value: Any) -> str:
         text = str(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            text = self._numbers.get(value, text)
         if text != ANY and text not in self._covers:
             raise DataError(
                 "a value is in no level of the column's hierarchy; add a line for it "
                 f"(the hierarchy has {len(self._names)} values)"
             )
         return text
+
+    @cached_property
+    def _numbers(self) -> dict[float, str]:
+        """The value that each number is; raise where it may be another, or a group of others."""
+        said, found = numbers_of(self._names), dict[float, str]()
+        for text, number in said.items():
+            first = found.setdefault(number, text)
+            if self._names[first] != self._names[text]:
+                raise DataError(
+                    f'the lines "{first}" and "{text}" of the hierarchy say one number, at '
+                    f"different levels; keep one of them"
+                )
+        groups = numbers_of(name for name in self._covers if name not in self._names)
+        for group, number in groups.items():
+            others = [leaf for leaf in self._covers[group] if said.get(leaf) != number]
+            if number in found and others:
+                raise DataError(
+                    f'"{found[number]}" is a value of the hierarchy, and "{group}", which says the '
+                    f"same number, the name of a group of other values; rename the group, such as "
+                    f'"{group} (group)"'
+                )
+        return found
 
 
 def _refuse_two_meanings(

@@ -318,8 +318,8 @@ def name_of(loss: Loss) -> str:
         return _named(loss)
     if loss not in LOSSES:
         raise UsageError(
-            f'no loss "{loss}"; {did_you_mean(loss, LOSSES)}, or a function of the people as they '
-            f"would be released"
+            f'no loss "{loss}" (a function of the people as they would be released is one, too); '
+            f"{did_you_mean(loss, LOSSES)}"
         )
     return loss
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import reidbn
 from reidbn.errors import a_dozen
 from reidbn.microdata.generalise import bits
+from reidbn.plans.front import level_names
 from reidbn.plans.left_out import beside, in_words, rows_of
 from reidbn.plans.losses import SEPARABLE
 from reidbn.plans.released import apostrophes_in_words, untouched_in_words
@@ -205,7 +206,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
 
 def _of_no_other(plan: ReleasePlan) -> list[str]:
     """That what is kept is kept on some columns, where the file has others."""
-    limited = {t.measure for t in plan.targets if t.on_secret} - {*plan.known_beside}
+    limited = {*plan.limited} - {*plan.known_beside}
     if not (left := [name for name in plan.untouched if name not in limited]):
         return []
     kept = ", ".join([*plan.best.levels, *sorted(limited)])
@@ -233,7 +234,7 @@ def _in_tens(count: int, total: int, telling: Telling) -> str:
 
 def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
     """What none of the attacks behind the targets looked at."""
-    limited = tuple(dict.fromkeys(t.measure for t in plan.targets if t.on_secret))
+    limited = plan.limited
     others = ", ".join(name for name in plan.people.sensitive if name not in limited)
     found = dict.fromkeys(
         s for r in plan.results.values() for s in not_looked_at(r, telling, limited=limited)
@@ -347,13 +348,13 @@ def _cells(plan: ReleasePlan, row: Any) -> list[str]:
 
 
 def _levels(plan: ReleasePlan, row: Any) -> str:
-    return ", ".join(f"{name} {row[name]}" for name in plan.best.levels)
+    return ", ".join(f"{name} {row[told]}" for name, told in level_names(plan).items())
 
 
 def _allowed(plan: ReleasePlan, *, custodian: bool) -> list[str]:
     kept = [n for n in plan.best.levels if plan.highest[n] and not plan.best.levels[n]]
     found = [f"as they were: {', '.join(kept)}"] if kept else []
-    found += untouched_in_words(plan.untouched, plan.known_beside)
+    found += untouched_in_words(plan)
     quoted = plan.csv_apostrophes
     said = apostrophes_in_words(quoted["texts_in"] if custodian else [], quoted["names"])
     return [*found, *([f"in a CSV file an apostrophe stands {said}"] if said else [])]

@@ -287,40 +287,16 @@ class ReleasePlan:
         """Of the ways that were looked at, those of which no other loses less and is safer.
 
         One row each, sorted by loss: the level of each column, how many people are left out and
-        cells emptied, the loss, and the number of each target, as in `best.after`.  `keeps` says
+        cells emptied, the loss, and the number of each target, as in `best.after`.  The level of a
+        column that is called like one of these, such as loss, is "level of loss".  `keeps` says
         whether every target is kept: a way that keeps one may fail another.  Of the ways that were
         looked at alone: the search passes by what is known without a look.  Where `bound` is
         True a way was settled without an estimate of the population, and its numbers are the most
         that they can be, or the least where it fails.
         """
-        import pandas as pd
+        from reidbn.plans.front import front_of
 
-        rows = []
-        for found in self._ways:
-            out, gone = found.left_out, found.emptied
-            rows.append(
-                {
-                    **self._table.ways.levels(found.node),
-                    "suppressed": 0 if out is None else int(out.sum()),
-                    "cells_emptied": 0 if gone is None else int(gone.sum()),
-                    "loss": found.loss if found.keeps else self._bound(found.node),
-                    "keeps": found.keeps,
-                    "bound": found.is_bound,
-                    **{str(t): found.values[t] for t in self.targets},
-                }
-            )
-        table = pd.DataFrame(rows)
-        judged = table[["loss", *(str(t) for t in self.targets)]].to_numpy()
-        better = [
-            ((judged <= row).all(axis=1) & (judged < row).any(axis=1)).any() for row in judged
-        ]
-        for t in self.targets:
-            table[str(t)] = table[str(t)].map(t.shown)
-        return table[~np.array(better)].sort_values("loss", ignore_index=True)
-
-    def _bound(self, node: Node) -> float:
-        least = self._search.bound_of(node)
-        return least if np.isfinite(least) else float("nan")
+        return front_of(self)
 
     @cached_property
     def binding(self) -> pd.DataFrame:
@@ -503,6 +479,11 @@ class ReleasePlan:
         """Those of them that an attacker of a target goes by: with them nothing is promised."""
         of = (read_alone(r) for r in self.results.values() if isinstance(r, Assessment))
         return tuple(dict.fromkeys(name for names in of for name in names))
+
+    @property
+    def limited(self) -> tuple[str, ...]:
+        """The secrets that a target limits."""
+        return tuple(dict.fromkeys(t.measure for t in self.targets if t.on_secret))
 
     @typed
     def report(self, path: str | os.PathLike[str], *, custodian: bool = False) -> Path:

@@ -108,6 +108,8 @@ def recommend(
         raise UsageError("suppress_at_most=1 leaves nobody; give a share, such as 0.02")
     cells = share_of(empty_at_most, "empty_at_most", "the cells")
     named = name_of(loss)
+    if seconds is not None and not seconds >= 0:
+        raise UsageError(f"seconds={seconds:g}; give how long to search at most, 0 or more")
     options = options_of(
         people, hierarchies, keep=names_of(keep, "keep"), drop=names_of(drop, "drop")
     )

@@ -77,8 +77,9 @@ class Regression:
             if name not in people.columns:
                 hint = did_you_mean(name, people.columns)
                 raise UsageError(
-                    f'loss: "{name}" is none of the columns that were read; {hint}, or read it, '
-                    f'sensitive=["{name}"]. A regression adds columns up: "income ~ age + sex"'
+                    f'loss: "{name}" is none of the columns that were read; to read it, name it, '
+                    f'sensitive=["{name}"]. A regression adds columns up, "income ~ age + sex"; '
+                    f"{hint}"
                 )
         return ByRegression(options, people, self, budget)
 

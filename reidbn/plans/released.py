@@ -36,6 +36,8 @@ from reidbn.written import counted
 if TYPE_CHECKING:
     import pandas as pd
 
+    from reidbn.plans.plan import ReleasePlan
+
 ENDINGS = (".csv", ".parquet")
 
 
@@ -107,7 +109,39 @@ def written_frame(
                 f"texts without it, and a .parquet file has all as they are",
             )  # fmt: skip
         return in_no_order(safe_cells(released))
+    if source.is_written:
+        released = _with_types(released, people, source)
     return in_no_order(released, of_nothing=True)
+
+
+def _with_types(table: pd.DataFrame, people: People, source: Whole) -> pd.DataFrame:
+    """Of a file without types what is released as it stood: columns that are read as numbers as
+    numbers, cells that are read as missing as missing, and texts of columns that were looked at
+    without the apostrophe that was read over.
+    """
+    import pandas as pd
+
+    read, emptied = people.as_read, people.emptied
+    table = table.copy()
+    for name in table.columns:
+        if name not in people.columns:
+            codes, labels = source.coded(name)
+            codes = codes[people.rows_read]
+        elif people.before_emptying.column(name).level:
+            continue
+        else:
+            codes, labels = read.table[:, read.columns.index(name)], read.labels(name)
+        values = [value for value in labels.tolist() if value is not None]
+        gone = (codes < 0) | (codes >= len(values)) | emptied.get(name, False)
+        if values and all(isinstance(value, int | float) for value in values):
+            numbers = pd.Series(np.array(values)[np.where(gone, 0, codes)])
+            whole = numbers.dtype.kind == "i"
+            table[name] = (numbers.astype("Int64") if whole else numbers).mask(gone)
+            continue
+        if values and name in people.columns:
+            table[name] = np.array(values, dtype=object)[np.where(gone, 0, codes)]
+        table[name] = table[name].astype("string").mask(gone)
+    return table
 
 
 def apostrophes(released: People, others: Sequence[str]) -> dict[str, Any]:
@@ -276,12 +310,18 @@ def _as_it_stands(relation: Any) -> pd.DataFrame:
     return table
 
 
-def untouched_in_words(untouched: Sequence[str], known: Sequence[str]) -> list[str]:
-    """What becomes of the columns that no target counts; `known` of them to an attacker."""
-    nobody = [name for name in untouched if name not in known]
-    found = ("taken as known to nobody", nobody), ("known to an attacker, and in no target", known)
+def untouched_in_words(plan: ReleasePlan) -> list[str]:
+    """What becomes of the columns that no rule on who is alike counts."""
+    known, limited = plan.known_beside, plan.limited
+    found = {
+        "taken as known to nobody": [name for name in plan.untouched if name not in known],
+        "known to an attacker, and in no target": [n for n in known if n not in limited],
+        "known to an attacker, and in a target as what is guessed alone": [
+            name for name in known if name in limited
+        ],
+    }
     return [
         f"{what}, and written as they are unless they name a person: {', '.join(names)}"
-        for what, names in found
+        for what, names in found.items()
         if names
     ]

@@ -509,9 +509,12 @@ class AssessmentsCompared:
 
     def __str__(self) -> str:
         what = "reduction of the risk" if self.is_reduction else "how much lower the second is"
+        first, second = self.names
+        sides = f"{second} against {first}"
+        if first == second:
+            sides = f"the second against the first, both under {first}"
         lines = [
-            f"{self.names[1]} against {self.names[0]}, "
-            f"{counted(len(self.before), 'person')}: {what} in percent",
+            f"{sides}, {counted(len(self.before), 'person')}: {what} in percent",
             *(f"  {text}" for text in self.differs),
             f"  {'':18}{'Q1':>8}{'median':>8}{'Q3':>8}   mean risk",
         ]
