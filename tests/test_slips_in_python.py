@@ -1,9 +1,10 @@
 """Slips of a Python caller end in a sentence that says what would be right."""
 
+import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.errors import ReidbnError
+from reidbn.errors import ReidbnError, UsageError
 
 
 @pytest.mark.parametrize("target", [3, ["identified=yes"]])
@@ -40,3 +41,17 @@ def test_a_text_in_the_place_of_a_file_is_named_as_one_and_not_repeated(call, te
     assert "\n34" not in str(refused.value)
     if "\n" in text and call != "load_scenario":
         assert "the text of a" in str(refused.value)
+
+
+def test_more_threads_than_any_machine_has_are_refused_before_they_are_made():
+    table = {"age": [1, 2, 3] * 50, "sex": [0, 1, 0] * 50}
+    with pytest.raises(UsageError, match="threads=20000: it must lie between 1 and 1024"):
+        rb.contingency(table, ["age", "sex"], engine="duckdb", threads=20_000)
+
+
+def test_numbers_in_the_place_of_a_question_to_people_are_refused():
+    people = rb.datasets.synthetic_patients(120, seed=1)
+    people = rb.read_table(people, quasi_identifiers=["age", "sex"])
+    risks = rb.assess("prosecutor", people)
+    with pytest.raises(UsageError):
+        rb.tornado(risks, np.array([1.0, 2.0]))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reidbn.calls import refuse_misfit, typed
+from reidbn.calls import refuse_misfit, refuse_outside, typed
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Raw, whole_numbers
@@ -23,6 +23,7 @@ from reidbn.microdata.sources import quoted, source_of, top_names
 from reidbn.release.writing import held_folder, private_folder, said_by_disk, whole
 from reidbn.written import ending
 
+MOST_THREADS = 1_024
 _COUNT = "reidbn_count"
 SAME_BUT_CAPITALS = (
     "two columns have the same name, or names that differ by capitals only, which DuckDB does not "
@@ -101,6 +102,7 @@ def _connection(
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
     if threads is not None:
+        refuse_outside("threads", threads, least=1, most=MOST_THREADS)
         config["threads"] = threads
     with _spill(temp_directory) as folder:
         try:

@@ -87,7 +87,8 @@ def _case(
     case = replace(case, beyond_range=case.beyond_range or beyond_range)
     if subject is not None:
         raise UsageError("this result brings its own subjects: leave subject= out")
-    own = isinstance(what, Assessment) and target == OVERALL  # as the summary calls its question
+    is_name = isinstance(target, str) and target == OVERALL  # as the summary calls its question
+    own = is_name and isinstance(what, Assessment)
     if target is not None and not (own and OVERALL not in case.attack.all_nodes):
         other = make_case(case.attack, target, given=case.laid, do=case.query.do,
                           beyond_range=case.beyond_range, set=case.settings)  # fmt: skip
