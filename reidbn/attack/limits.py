@@ -142,6 +142,8 @@ def _values(attack: Attack, *, sound_numbers: bool) -> dict[str, Any]:
 def _unknown(attack: Attack, name: str) -> str:
     if name in attack.subject or name in attack.numbers:
         return f"{name} differs from person to person; a condition is about parameters"
+    if name in attack.all_nodes or name in attack.groups:
+        return f"{name} is a node; a condition is about parameters and derived numbers"
     return f'no parameter "{name}"; {did_you_mean(name, [*attack.parameters, *attack.numbers])}'
 
 

@@ -135,7 +135,7 @@ class Derived:
         self, values: Mapping[str, Array], cpds: Iterable[CPD], held: Container[str] = ()
     ) -> None:
         """Refuse settings at which a number that tables stand on leaves its range."""
-        read = self.read_by(cpds, held)
+        read = self.read_by(cpds, held) if self.order else ()
         for name in self.order:
             if name in values and name in read:
                 self.checked(name, values[name], lambda i, name=name: self._at(name, values, i))  # type: ignore[misc]

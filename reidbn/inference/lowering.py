@@ -111,12 +111,16 @@ def _instead(attack: Attack, name: str) -> str:
 
 
 def check_settings(
-    attack: Attack, settings: Mapping[str, Any] | None, *, beyond_range: bool = False
+    attack: Attack,
+    settings: Mapping[str, Any] | None,
+    *,
+    beyond_range: bool = False,
+    all_numbers: bool = False,
 ) -> None:
     """Refuse settings outside the declared ranges (unless asked for), or against a condition.
 
     Every question about an attack passes here first; whether derived numbers keep to their ranges
-    is looked at where they have a say.
+    is looked at where they have a say, or here, where all are shown.
     """
     values = parameter_values(attack, settings)
     refuse_beyond_range(
@@ -124,6 +128,8 @@ def check_settings(
         beyond_range=beyond_range,
     )  # fmt: skip
     _check_conditions(attack, values)
+    if all_numbers:
+        attack.derived.refuse_misfits(values, attack.tables(attack.all_nodes), settings or {})
 
 
 def _check_conditions(attack: Attack, values: Mapping[str, Array]) -> None:
@@ -277,9 +283,8 @@ class Lowering:
         if validate:
             _check_probabilities(attack, self.parameters)
             _check_conditions(attack, self.parameters)
-            if attack.numbers:
-                cpds = attack.tables(attack.all_nodes if nodes is None else nodes)
-                attack.derived.refuse_misfits(self.parameters, cpds, held=settings or {})
+            cpds = attack.tables(attack.all_nodes if nodes is None else nodes)
+            attack.derived.refuse_misfits(self.parameters, cpds, settings or {})
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
         self.settings = rows_of(self.parameters)
