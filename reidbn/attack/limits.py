@@ -84,7 +84,9 @@ class Condition:
 
     def holds(self, values: Mapping[str, Any]) -> NDArray[np.bool_]:
         """Where it holds, for values (or arrays over settings) of the parameters."""
-        left, right = (evaluate(side, values.__getitem__) for side in (self.left, self.right))
+        left, right = (
+            evaluate(side, values.__getitem__, strict=True) for side in (self.left, self.right)
+        )
         return np.asarray(_SIGNS[self.sign](left, right))
 
     def stands_on(self, attack: Attack, held: Container[str]) -> tuple[str, ...]:
