@@ -119,3 +119,53 @@ def test_a_bar_ends_where_its_number_does():
     found = rb.tornado(rb.loads(text.replace("$p}", "$seen}")), "risk")
     assert (found["kept"].low, found["kept"].high) == (0, 4)  # of four: more is no share
     assert (found["seen"].lowest, found["seen"].highest) == (0, 1)
+
+
+APART = """
+schema_version: 1
+name: apart
+parameters:
+  p: {value: 0.95, range: [0, 1], source: assumption}
+  n: {value: 6, range: [0, 6], unit: tries, source: assumption}
+where: ["CONDITION"]
+nodes:
+  a: {cpd: {kind: probability, p: $p}}
+  c: {parents: [a], source: assumption,
+      rows: [{when: {a: yes}, p: {yes: 0.1, no: rest}}, {p: {yes: 0.9, no: rest}}]}
+  many: {states: 0..6, cpd: {kind: binomial, n: $n, p: $p}}
+questions: {risk: {target: c=yes}, some: {target: many>=1}}
+"""
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["p * (1 - p) <= 0.1", "(p - 0.5) ^ 2 >= 0.15", "min(p, 1 - p) <= 0.1127016653792583",
+     "exp(0 - (p - 0.5) ^ 2) <= 0.8607079764250578"],
+)  # fmt: skip
+def test_a_condition_that_holds_at_both_ends_alone_cuts_the_range_between(condition):
+    attack = rb.loads(APART.replace("CONDITION", condition))
+    end = 0.5 + 0.15**0.5
+    for question, target in (("risk", 0.5), ("risk", 0.15), ("some", 0.9)):
+        found = rb.solve(attack, question, "p", target)
+        assert found.low == pytest.approx(end, abs=1e-8)
+        assert all(end - 1e-8 <= v for piece in found.under for v in piece)
+        for value in found.values:
+            rb.ask(attack, question, set={"p": value})
+        assert "holds again at 0.11" in " ".join(found.notes)
+    bar = rb.tornado(attack, "risk", threshold=0.5)["p"]
+    assert bar.crossings == ()
+    assert bar.low == pytest.approx(end, abs=1e-8)
+
+
+def test_counts_are_cut_at_the_number_before_a_condition_breaks():
+    attack = rb.loads(APART.replace("CONDITION", "n * (6 - n) <= 5"))
+    bar = rb.tornado(attack, "some")["n"]
+    assert (bar.low, bar.high) == (5, 6)
+    assert "holds again at 1" in bar.notes[0]
+
+
+def test_what_is_not_proved_of_a_condition_is_looked_at_and_said():
+    attack = rb.loads(APART.replace("CONDITION", "min(p * p, p) <= max(p, p * p)"))
+    found = rb.solve(attack, "risk", "p", 0.5)
+    assert (found.low, found.high) == (0, 1)
+    assert any("seen to hold at" in note for note in found.notes)

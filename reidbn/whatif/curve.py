@@ -38,6 +38,7 @@ from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageErro
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
 from reidbn.progress import progress
+from reidbn.whatif.conditions import where_holds
 from reidbn.whatif.looking import look
 
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
@@ -526,13 +527,15 @@ def allowed_range(
         raise ModelError(f"{case.attack.name} at {name}={base:g}: {problem}")
     ends: list[float] = []
     notes: tuple[str, ...] = ()
-    for end in span:
+    for far in span:
+        end, said = where_holds(case, name, far, whole=takes_whole_numbers(case, name))
+        notes += said
         problem = _refusal(case, name, end, evidence=evidence)
         if problem is None:
             ends.append(end)
         else:
             ends.append(_last_allowed(case, name, base, end, evidence=evidence))
-            notes += (f"range ends at {ends[-1]:.6g}, since at {end:g} {problem}",)
+            notes += (f"range ends at {ends[-1]:.6g}, since at {end:.6g} {problem}",)
     if ends[0] < ends[1] and case.unproved({name: (ends[0], ends[1])}):
         return _between(case, name, base, ends, notes)
     return (ends[0], ends[1]), notes
