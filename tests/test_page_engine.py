@@ -288,3 +288,40 @@ def test_a_page_names_the_decisions_at_which_options_are_worth_the_same(tmp_path
         answer = rb.ask(attack, "risk", set=case["set"])
         assert found["value"] == pytest.approx(float(answer), abs=CLOSE)
         assert found["tied"] == [*answer.tied]
+
+
+def test_what_is_no_chance_deep_in_a_table_is_refused_by_both(tmp_path):
+    """Tables that look sound: weights of a mixture and a row of a noisy-max that leave rest < 0."""
+    attack = rb.loads("""
+schema_version: 1
+name: hidden
+parameters:
+  p: {value: 0.5, source: assumption}
+  r: {value: 0.2, source: assumption}
+  town: {value: 3000, range: [0, 5000], unit: records, source: assumption}
+numbers: {fit: {is: "town * 0.001", unit: records, source: assumption},
+          odd: {is: "p + r", unit: times, source: assumption}}
+nodes:
+  b: {cpd: {kind: probability, p: 0.5}, source: assumption}
+  a: {source: assumption, cpd: {kind: mixture, weights: [$p, $r, rest], components:
+      [{kind: probability, p: 0.2}, {kind: probability, p: 0.4}, {kind: probability, p: 1}]}}
+  most: {states: [n, s, l], parents: [b], source: assumption, cpd: {kind: noisy-max, rows:
+      [{when: {b: yes}, p: {s: $p, l: $r, n: rest}}]}}
+  some: {parents: [b], cpd: {kind: noisy-or, weights: [$odd]}}
+  named: {cpd: {kind: one-over, of: $fit}}
+questions: {risk: {target: a=yes}, level: {target: most=l}, any: {target: some=yes},
+            one: {target: named=yes}}
+""")
+    own = {name: p.value for name, p in attack.parameters.items()}
+    fine = [{}, {"r": 0.5}, {"town": 1000}, {"town": 0}]
+    bad = [({"r": 0.500001}, "risk"), ({"p": 0.9}, "level"), ({"p": 0.9}, "any"),
+           ({"town": 999}, "one")]  # fmt: skip
+    cases = [{"question": 3, "set": own | at, "see": {}, "do": {}}
+             for at in (*fine, *(at for at, _ in bad))]  # fmt: skip
+    told = answered([{"payload": held_of(attack), "cases": cases}], tmp_path)[0]
+    for at, found in zip(fine, told, strict=False):
+        assert abs(found["value"] - float(rb.ask(attack, "one", set=at))) < CLOSE
+    assert all("refused" in found for found in told[len(fine) :])
+    for at, question in bad:
+        with pytest.raises(rb.ReidbnError):
+            rb.ask(attack, question, set=at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -13,11 +13,18 @@ from typing import Any
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import SourceLine, sources
+from reidbn.attack.formula import Term, parse
+from reidbn.attack.leaves import chances
+from reidbn.attack.limits import Condition
 from reidbn.attack.modelfile import cited
+from reidbn.attack.numbers import HAIR
 from reidbn.attack.parts import PROBABILITY, Question
 from reidbn.attack.repeated import folded_sources
 from reidbn.attacks.routes.register import Entry
-from reidbn.cpds.protocol import YES, Part, Variable
+from reidbn.cpds.logic import Mixture
+from reidbn.cpds.protocol import CPD, YES, Part, Ref, Variable
+from reidbn.cpds.ranks import NoisyMax
+from reidbn.cpds.rows import REST
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.answer import Answer
 from reidbn.inference.answers import ask, joint
@@ -89,7 +96,7 @@ def payload(
         "mark": _mark(own, people),
         "parameters": [_parameter(forms, name) for name in attack.parameters],
         "numbers": _numbers(attack),
-        "where": [_condition(c) for c in attack.conditions],
+        "where": [_condition(c) for c in (*attack.conditions, *_deep_in_tables(attack))],
         "groups": {g.name: [*g.members] for g in attack.groups.values()},
         "nodes": [_node(own, attack, name) for name in attack.all_nodes],
         "tables": tables,
@@ -262,6 +269,39 @@ def _numbers(attack: Attack) -> list[Json]:
 def _condition(condition: Any) -> Json:
     left, right = (term_of(side, lambda n: {"p": n}) for side in (condition.left, condition.right))
     return {"left": left, "sign": condition.sign, "right": right, "text": str(condition)}
+
+
+def _deep_in_tables(attack: Attack) -> Iterator[Condition]:
+    """What has to hold within tables that look sound where it does not: chances that are none,
+    and chances beside `rest` in a mixture or a noisy-max.
+    """
+    known = attack.settable
+    for node in attack.nodes.values():
+        for ref in dict.fromkeys(ref[1:] for _, ref in chances(node.cpd)):
+            if ref in known and known[ref].unit != PROBABILITY:
+                yield _at_most_one([f"${ref}"])
+                least = Term("number", number=-HAIR)
+                yield Condition(Term("name", name=ref), ">=", least, f"{ref} >= 0")
+        for named in _beside_rest(node.cpd) if isinstance(node.cpd, Mixture | NoisyMax) else ():
+            if named and all(not isinstance(ref, str) or ref[1:] in known for ref in named):
+                yield _at_most_one(named)
+
+
+def _beside_rest(cpd: CPD) -> Iterator[list[Ref]]:
+    """The chances of every row, and of every mixture, that say rest of what they leave."""
+    if isinstance(cpd, Mixture):
+        yield from ([w for w in cpd.weights if w != REST],) if REST in cpd.weights else ()
+        for component in cpd.components:
+            yield from _beside_rest(component)
+    for row in getattr(cpd, "rows", ()):
+        cells = [*(row.p.values() if isinstance(row.p, Mapping) else row.p)]
+        if REST in cells:
+            yield [cell for cell in cells if cell != REST]
+
+
+def _at_most_one(refs: Sequence[Ref]) -> Condition:
+    said = " + ".join(ref[1:] if isinstance(ref, str) else f"{ref:.12g}" for ref in refs)
+    return Condition(parse(said), "<=", Term("number", number=1 + HAIR), f"{said} <= 1")
 
 
 # -- nodes and tables ------------------------------------------------------------------------------
