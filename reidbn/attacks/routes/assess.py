@@ -48,6 +48,7 @@ from reidbn.attacks.routes.blocks import risks as exact_risks
 from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, has_part, people_behind
 from reidbn.attacks.routes.counts import SubsetClasses, as_it_was, subset_classes
 from reidbn.attacks.routes.expected_match import journalist_match
+from reidbn.attacks.routes.following import following
 from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.placing import (
     attach,
@@ -313,6 +314,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         base, groups, filled, inputs.people, spoken.renamed(inputs.columns),
         without=inputs.without, unknown=inputs.unknown,
     )  # fmt: skip
+    inputs = following(inputs, base, filled, groups)
     attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts, whole=whole)
     subject = given_columns(attack, len(inputs.people), inputs.subject)
     inputs = replace(inputs, subject=subject)
