@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.cli import reidbn
+from tests.inside import inside
 
 MODEL = """
 schema_version: 1
@@ -111,6 +112,19 @@ def test_a_function_for_one_case_tells_what_it_costs(files):
     run("check", model("own_scalar"), "--functions", code)
     with pytest.warns(rb.errors.ReidbnWarning, match="case by case"):
         rb.sweep(rb.load(model("own_scalar")), "risk", {"p": [i / 20_000 for i in range(20_000)]})
+
+
+def test_what_a_function_costs_is_said_once_a_call_and_in_no_result(files, monkeypatch):
+    model, code = files
+    run("check", model("own_scalar"), "--functions", code)
+    monkeypatch.setattr(inside(rb.cpd.cpd_function), "SCALAR_CALLS", 2)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = rb.sweep(rb.load(model("own_scalar")), "risk", {"p": [0.1, 0.2, 0.3]})
+        many = rb.tornado(rb.load(model("own_scalar")), "risk")
+    said = [str(one.message) for one in heard if "case by case" in str(one.message)]
+    assert len(said) == 2
+    assert not [note for note in (*found.attrs.get("notes", ()), *many.notes) if "called" in note]
 
 
 def test_a_model_file_names_no_code(files):

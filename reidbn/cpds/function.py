@@ -18,16 +18,16 @@ that it is written for one case at a time.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from reidbn.aside import in_passing
 from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD, YES, Array, Scope, Variable, yes_no
-from reidbn.errors import ModelError, Problem, ReidbnWarning, UsageError, did_you_mean
+from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
 _REGISTERED: dict[str, Callable[..., Any]] = {}
 _DECLARED: dict[str, Declared] = {}
@@ -196,11 +196,11 @@ class Function(CPD):
         cases = np.broadcast_arrays(*arguments)
         count = cases[0].size if cases else 1
         if count >= SCALAR_CALLS:
-            warnings.warn(
+            in_passing(
+                self.name,
+                count,
                 f"function {self.name} is called {count:,} times, case by case; written for whole "
                 f"arrays (np.where for if) it would be called once",
-                ReidbnWarning,
-                stacklevel=2,
             )
         found = [function(*case) for case in zip(*(c.ravel().tolist() for c in cases), strict=True)]
         values = np.asarray(found if cases else [function()], dtype=float)
