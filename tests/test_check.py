@@ -194,8 +194,8 @@ def with_a_mistake(n):
         (with_if, r"asks whether an array is true: .* must be vectorised.*np\.where"),
         (with_float, "uses an array as one number: .* must be vectorised"),
         (with_a_list, r"returned shape \(3,\) .* must be vectorised"),
-        (with_words, "stopped with a ValueError; .* must be vectorised"),
-        (with_a_mistake, "stopped with an AttributeError; .* must be vectorised"),
+        (with_words, "returned something that is no array of numbers: .* must be vectorised"),
+        (with_a_mistake, "stopped with an AttributeError: .*nothing.*; .* must be vectorised"),
     ],
 )
 def test_a_function_that_is_not_vectorised_is_told_how_to_be(function, message):

@@ -26,6 +26,7 @@ from reidbn.attack.events import EVERYTHING_SURE
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.calls import described
+from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import (
     DataError,
@@ -339,8 +340,21 @@ class Lowering:
 
     def table(self, name: str, subject: Mapping[str, Array]) -> Array:
         """The checked table of one node, or of its last step."""
-        tables = [checked(name, f.table) for f in self._factors(name, subject)]
+        tables = [f.table for f in self._factors(name, subject)]
+        for part, table in zip(self.parts[name], tables, strict=True):
+            self._check(name, part, table)
         return tables[-1]
+
+    def _check(self, node: str, part: Part, table: Array) -> None:
+        """Raise where a table is none, with what a Python function returned that is no chance."""
+        try:
+            checked(node, table)
+        except ModelError as slip:
+            if not isinstance(part.cpd, Function):
+                raise
+            of_people = _uses_subject(self.attack, part.cpd)
+            said = part.cpd.stray(part.variable, table, of_people=of_people)
+            raise ModelError(said or str(slip)) from None
 
     def _refuse_large_tables(self) -> None:
         for name, steps in self.parts.items():
@@ -510,7 +524,7 @@ class Lowering:
         table = full_table(part.cpd.probabilities(scope), part.parents, part.variable)
         if self.validate:
             try:
-                checked(node, table)
+                self._check(node, part, table)
             except ModelError as slip:
                 raise ModelError(f"{slip}{self._beyond_one(node)}") from None
         hidden = child != node
@@ -518,7 +532,10 @@ class Lowering:
 
     def _beyond_one(self, node: str) -> str:
         """Which numbers of a node are no probability, where its table is none."""
-        read = {ref.removeprefix("$") for ref in self.attack.all_nodes[node].cpd.references()}
+        cpd = self.attack.all_nodes[node].cpd
+        if isinstance(cpd, Function):
+            return ""  # what it makes of a number is its own matter
+        read = {ref.removeprefix("$") for ref in cpd.references()}
         for name in sorted(read & {*self.attack.numbers} & {*self.parameters}):
             values = self.parameters[name]
             if (worst := float(values[np.argmax(np.abs(values - 0.5))])) < 0 or worst > 1:
