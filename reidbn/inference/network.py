@@ -128,7 +128,8 @@ def checked(child: str, table: Array) -> Array:
     if table.size == 0:
         raise ModelError(f"{child}: its table is empty; is there a subject?")
     low = float(table.min())
-    mass = _mass(table)
+    with np.errstate(invalid="ignore"):  # what is infinite is refused below
+        mass = _mass(table)
     gap = max(float(mass.max()) - 1.0, 1.0 - float(mass.min()))
     if low >= -TOLERANCE and gap <= TOLERANCE:  # then none is above 1; false for NaN
         return table
