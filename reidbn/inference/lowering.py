@@ -169,7 +169,7 @@ def subject_values(attack: Attack, subject: Mapping[str, Any] | None) -> dict[st
     if unknown:
         hint = did_you_mean(unknown[0], attack.subject)
         raise UsageError(f'{attack.name} has no subject column "{unknown[0]}"; {hint}')
-    missing = [name for name in attack.subject if name not in subject]
+    missing = [n for n in attack.subject if n in attack.columns_read and n not in subject]
     if missing:
         raise UsageError(
             f"{attack.name} needs subject data: {', '.join(missing)} "

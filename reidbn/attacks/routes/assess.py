@@ -66,6 +66,7 @@ from reidbn.attacks.routes.speaking import model_for, subset_population
 from reidbn.attacks.routes.subject_data import (
     CLASS_SIZE,
     SubjectTable,
+    as_needed,
     given_columns,
     on_population,
     subject_table,
@@ -318,6 +319,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts, whole=whole)
     subject = given_columns(attack, len(inputs.people), inputs.subject)
     inputs = replace(inputs, subject=subject)
+    attack = as_needed(attack, {*own, *subject}, inputs.population)
     seen = groups.seen(cells)
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
