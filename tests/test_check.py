@@ -239,4 +239,4 @@ nodes: {hit: {cpd: {kind: probability, p: $q}, source: assumption}}
 questions: {risk: {target: hit=yes}}
 """
     found = [p.message for p in rb.check(rb.loads(text))]  # a RuntimeWarning would be an error here
-    assert any("at b=0, which the ranges allow: P(state | parents) holds -inf" in m for m in found)
+    assert any("at b=0, which the ranges allow: the number q = a / b is inf" in m for m in found)

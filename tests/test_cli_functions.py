@@ -133,6 +133,7 @@ SLIPS = {
     "def own_slip(a, p):\n    return 1.5\n": "returned 1.5; P(yes) lies between 0 and 1",
     "def own_slip(a, p):\n    if a:\n        return p\n": "returned nothing (None)",
     "def own_slip(a, p):\n    return float('nan')\n": "returned NaN",
+    "def own_slip(a, p):\n    return float('inf')\n": "returned inf",
     "def own_slip(a, p):\n    return 'often'\n": "returned something that is no number: it is",
     "def own_slip(a, age):\n    raise ValueError(f'{age} is too old')\n":
         "stopped with a ValueError; it is called case by case",

@@ -54,7 +54,7 @@ EVERYTHING = {
     "sweep a mean": (lambda: rb.sweep(ATTACK, "how_many", {"m": [30.0]}), LATE),
     "tornado": (lambda: rb.tornado(ATTACK, "risk"), LATE),
     "tornado of another": (lambda: rb.tornado(ATTACK, "risk", over="p"), BEYOND),
-    "solve": (lambda: rb.solve(ATTACK, "how_many", "m", 13.0), LATE),
+    "solve": (lambda: rb.solve(ATTACK, "risk", "m", 0.5), LATE),
     "compare": (lambda: rb.compare(ATTACK, "risk", {}, {"set": {"p": 0.5}}), BEYOND),
     "uncertainty": (lambda: rb.uncertainty(ATTACK, "risk", over="p", draws=50), BEYOND),
     "sobol": (lambda: rb.sobol(ATTACK, "risk", over=["p", "m"]), LATE),
@@ -265,6 +265,24 @@ def test_what_makes_no_hit_is_not_added(question, is_added):
         right = rb.solve(wide, question, "m", 0.6)
         assert found.status == right.status
         assert np.array(found.under) == pytest.approx(np.array(right.under), abs=1e-6)
+
+
+def test_of_a_mean_nothing_is_called_kept_where_nothing_bounds_what_is_cut_off():
+    """The mean of m is m, and its states end at 14."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(
+            rb.UsageError, match=r"E\(asks\) leaves out what lies beyond .* of asks"
+        ):
+            rb.solve(ATTACK, "how_many", "m", 13.9)
+        found = rb.tornado(ATTACK, "how_many", threshold=13.9)
+        chance = rb.tornado(ATTACK, "risk", threshold=0.5)
+        closed = rb.tornado(ATTACK, "asks<5", threshold=0.5)
+    assert "it may be higher, and nothing says by how much" in str(found)
+    assert "it may be so much higher" in str(chance)
+    assert "cut off of states" not in str(closed)
+    wide = rb.loads(FILE.replace("0..14", "0..120"))
+    assert float(rb.solve(wide, "how_many", "m", 13.9)) == pytest.approx(13.9)
 
 
 @pytest.mark.parametrize("given", [{"found": "yes"}, {"asks": ">=9"}, {"busy": "yes"}])

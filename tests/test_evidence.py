@@ -344,3 +344,34 @@ def test_python_says_the_same():
 def test_what_is_wrong_is_said(spec, message):
     with pytest.raises(rb.ModelError, match=re.escape(message)):
         small(spec)
+
+
+@pytest.mark.parametrize("behind", [
+    "measured: {hits: 241, trials: 579, study: a letter}",
+    "elicited: [{expert: A, quantiles: {0.1: 0.02, 0.9: 0.3}}]",
+])  # fmt: skip
+def test_a_value_beside_what_was_measured_is_an_assumption_that_check_tells(behind):
+    text = """
+schema_version: 1
+name: beside
+parameters: {p: {value: 0.05, BEHIND}}
+nodes: {a: {cpd: {kind: probability, p: $p}}}
+questions: {risk: {target: a=yes}}
+""".replace("BEHIND", behind)
+    attack = rb.loads(text)
+    own = attack.parameters["p"]
+    assert own.is_assumption
+    assert own.source.startswith("assumption, beside ")
+    (told,) = attack.warnings
+    assert told.where == ("parameters", "p", "value")
+    assert rb.loads(rb.attack.dumps(attack)) == attack
+    plain = rb.loads(text.replace("value: 0.05, ", ""))
+    assert not plain.parameters["p"].is_assumption
+    moved = plain.with_values({"p": 0.05}, beyond_range=True)
+    assert moved.parameters["p"].is_assumption
+    assert rb.loads(rb.attack.dumps(moved)) == moved
+    back = moved.with_values({"p": plain.parameters["p"].value})
+    assert back.parameters["p"].source == plain.parameters["p"].source
+    said = rb.loads(text.replace("0.05, ", "0.05, source: the second letter, "))
+    assert not said.warnings
+    assert not said.parameters["p"].is_assumption

@@ -103,3 +103,73 @@ def test_a_relative_chance_that_comes_out_above_one_is_said():
     notes.clear()
     chance_of((0.5, chance[1]), people, facts, "race", notes)
     assert not notes
+
+
+TWO = """
+schema_version: 1
+name: hidden
+parameters:
+  p: {value: 0.7, source: assumption}
+  r: {value: 0.6, source: assumption}
+  size: {value: 999, range: [0, 5000], unit: records, source: assumption}
+numbers: {fit: {is: "size * 0.001", unit: records, source: assumption},
+          odd: {is: "p + r", unit: times, source: assumption}}
+nodes:
+  b: {cpd: {kind: probability, p: 0.5}, source: assumption}
+  a: NODE
+questions: {risk: {target: TARGET}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("node", "question", "message"),
+    [
+        ("{source: assumption, cpd: {kind: mixture, weights: [$p, $r, rest], components: "
+         "[{kind: probability, p: 0.2}, {kind: probability, p: 0.4}, {kind: probability, p: 1}]}}",
+         "a=yes", "rest stands beside chances that add up to 1.3"),
+        ("{source: assumption, cpd: {kind: mixture, weights: [$odd, rest], components: "
+         "[{kind: probability, p: 0.2}, {kind: probability, p: 0.4}]}}",
+         "a=yes", r"the number odd = p \+ r is 1.3, and stands for a chance"),
+        ("{states: [n, s, l], parents: [b], source: assumption, cpd: {kind: noisy-max, rows: "
+         "[{when: {b: yes}, p: {s: $p, l: $r, n: rest}}]}}",
+         "a=l", "rest stands beside chances that add up to 1.3"),
+        ("{parents: [b], cpd: {kind: noisy-or, weights: [$odd]}}",
+         "a=yes", "is 1.3, and stands for a chance"),
+        ("{cpd: {kind: geometric, p: $odd, budget: 3}, source: assumption}",
+         "a=yes", "stands for a chance"),
+        ("{cpd: {kind: one-over, of: $fit}}", "a=yes", "one over a number of 0.999"),
+    ],
+)  # fmt: skip
+def test_what_is_no_chance_deep_in_a_table_is_refused_where_the_table_looks_sound(
+    node, question, message, tmp_path
+):
+    text = TWO.replace("NODE", node).replace("TARGET", question)
+    (tmp_path / "hidden.yaml").write_text(text)
+    attack = rb.loads(text)
+    for engine in ("exact", "sampling"):
+        with pytest.raises(rb.ReidbnError, match=message):
+            rb.ask(attack, "risk", engine=engine, draws=100)
+    told = " ".join(map(str, rb.check(tmp_path / "hidden.yaml")))
+    assert "cannot be built at the values" in told
+
+
+def test_one_over_is_nothing_for_nobody_and_a_guess_from_one_on():
+    text = TWO.replace("NODE", "{cpd: {kind: one-over, of: $fit}}").replace("TARGET", "a=yes")
+    attack = rb.loads(text)
+    found = [float(rb.ask(attack, "risk", set={"size": n})) for n in (0, 1000, 4000)]
+    assert found == pytest.approx([0, 1, 0.25])
+    with pytest.raises(rb.ReidbnError, match=r"one over a number of 0\.5"):
+        rb.sweep(attack, "risk", {"size": [500, 1000]})
+
+
+def test_any_of_what_is_no_chance_has_no_value():
+    text = TWO.replace("p + r", "any(p + r, 2)").replace("unit: times", "unit: probability")
+    text = text.replace("NODE", "{cpd: {kind: probability, p: $odd}}").replace("TARGET", "a=yes")
+    with pytest.raises(rb.ModelError, match=r"has no value at p=0\.7, r=0\.6"):
+        rb.loads(text)
+    found = rb.loads(text.replace("r: {value: 0.6", "r: {value: 0.2"))
+    assert float(rb.ask(found, "risk")) == pytest.approx(0.99)
+    with pytest.raises(rb.ReidbnError, match="has no value"):
+        rb.ask(found, "risk", set={"r": 0.6})
+    bar = rb.tornado(found, "risk")["r"]
+    assert bar.high == pytest.approx(0.3)

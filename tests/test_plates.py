@@ -253,3 +253,23 @@ def test_the_cascade_through_a_family_loads_as_it_stands(shared):
         f"found_{r}" for r in ("sib1", "sib2", "father", "mother", "pgf", "pgm", "mgf", "mgm")
     )
     assert rb.loads(rb.attack.dumps(attack)) == attack
+
+
+def test_a_pair_with_a_word_that_is_nearly_one_of_a_list_is_told():
+    text = """
+schema_version: 1
+name: wild
+parameters: {p: {value: 0.5, source: assumption}}
+repeat: {who: [anna, ben], tells: [anna>PAIR, ben>anna]}
+nodes:
+  read: {cpd: {kind: probability, p: $p}}
+  knows_[who]: {parents: [read, "told_*_[who]"], cpd: {kind: or}}
+  told_[tells.from]_[tells.to]: {cpd: {kind: probability, p: $p}}
+questions: {risk: {target: knows_anna=yes}}
+"""
+    (told,) = rb.loads(text.replace("PAIR", "bem")).warnings
+    assert told.message == '"bem" is in no other list; did you mean "ben"?'
+    assert rb.loads(text.replace("PAIR", "ben")).warnings == ()
+    other = text.replace("PAIR", "ben").replace("who: [anna, ben]", "who: [carl, dora]")
+    with pytest.raises(rb.ModelError):  # nothing fits at all
+        rb.loads(other)

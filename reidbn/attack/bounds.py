@@ -43,6 +43,8 @@ def enclosure(
     >>> enclosure(parse("4 * p * (1 - p)"), {"p": (0, 1)})
     (0.0, 2.0)
     """
+    if any(not _is_chance(s.args[0], ranges, ordered) for s in term.walk() if s.op == "any"):
+        return EVERYTHING
     found = interval(term, ranges, ordered)
     names = term.names
     read = [step.name for step in term.walk() if step.op == "name"]
@@ -54,6 +56,13 @@ def enclosure(
             exact = _bernstein(poly, names, ranges)
             found = exact if found is None else within_both(found, exact)
     return EVERYTHING if found is None or not found[0] <= found[1] else found
+
+
+def _is_chance(
+    term: Term, ranges: Mapping[str, Interval], ordered: frozenset[tuple[str, str]]
+) -> bool:
+    low, high = enclosure(term, ranges, ordered)
+    return low >= -CROSSED and high <= 1 + CROSSED
 
 
 def within_both(one: Interval, other: Interval) -> Interval:

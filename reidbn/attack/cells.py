@@ -49,6 +49,11 @@ def needs(what: str) -> PydanticCustomError:
     return PydanticCustomError("needs", "{need}", {"need": what})
 
 
+def says(message: str) -> PydanticCustomError:
+    """The error of a cell, in words of its own."""
+    return PydanticCustomError("says", "{message}", {"message": message})
+
+
 def _word(value: Any) -> str:
     if isinstance(value, YamlInt | YamlFloat | str):
         return written(value)
@@ -57,8 +62,7 @@ def _word(value: Any) -> str:
 
 def _state(value: Any) -> str:
     if isinstance(value, YamlBool):
-        message = f"{value} is a truth value to other YAML tools; write yes or no, or quote it"
-        raise PydanticCustomError("says", "{message}", {"message": message})
+        raise says(f"{value} is a truth value to other YAML tools; write yes or no, or quote it")
     return _word(value)
 
 
@@ -97,8 +101,9 @@ def _evidence(value: Any) -> str | dict[str, float]:
     if not isinstance(value, dict):
         return _state(value)
     found = {_state(state): _float(p) for state, p in value.items()}
-    if not all(0 <= p <= 1 for p in found.values()):
-        raise needs("for every state how likely it makes what was seen, between 0 and 1")
+    for state, p in found.items():
+        if not 0 <= p <= 1:
+            raise says(f"{state}: {p:g} says how likely that makes what was seen: from 0 to 1")
     return found
 
 

@@ -23,6 +23,7 @@ from reidbn.attack.leaves import Where, address_of, chances, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
 from reidbn.attack.parts import NAME, Group, Node, Parameter
+from reidbn.attack.plates import plate_slips
 from reidbn.attack.questions import question_problems, question_slips
 from reidbn.attack.threats import threat_problems
 from reidbn.attack.units import PERCENT, TO_A_CHANCE, Units
@@ -43,8 +44,18 @@ def slips(attack: Attack) -> Iterator[Problem]:
         yield from _lists(node.cpd, node, ("nodes", node.name, "cpd"))
     for parameter in attack.parameters.values():
         yield from _parts_of_one(parameter)
+        if parameter.is_beside_evidence and parameter.is_assumption:
+            assert parameter.evidence is not None  # noqa: S101 - it is beside it
+            message = (
+                f"is {parameter.value:.6g}, and what stands behind it says "
+                f"{parameter.evidence.law.mean:.6g}: it counts as an assumption. Leave the value "
+                f"out, or say its source"
+            )
+            yield Problem(("parameters", parameter.name, "value"), message, level=WARNING)
     yield from threat_problems(attack)
     yield from question_slips(attack)
+    if attack.template is not None and "repeat" in attack.template:
+        yield from plate_slips(attack.template["repeat"])
 
 
 def _parts_of_one(parameter: Parameter) -> Iterator[Problem]:

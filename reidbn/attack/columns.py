@@ -305,7 +305,7 @@ def _example_values(
     high = np.inf if column.high is None else column.high
     wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers < low) | (numbers > high))
     for i in wrong[:3].tolist():
-        inner = (*where, i) if len(found) == 1 else where
+        inner = (*where, *map(int, np.unravel_index(i, found))) if found else where
         yield Problem(inner, f"must be a number from {low:.12g} to {high:.12g}")
     if not wrong.size and column.over and is_share(column) and stray_share(values) is not None:
         yield Problem(where, f"{stray_share(values)}; {describe_shape(attack, column)}")

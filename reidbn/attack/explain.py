@@ -48,6 +48,9 @@ class FileProblem(Problem):
         return f"{head}\n{number}{shown}\n{caret}"
 
 
+_OTHERWISE = {"states": "options"}  # words of one part of a file that mean another in the next
+
+
 def in_file(document: Document, label: str, problems: Iterable[Problem]) -> list[FileProblem]:
     """The problems of a document with their lines, in the order of the file."""
     lines = document.text.split("\n")
@@ -225,7 +228,8 @@ def _other(error: Any, where: Where, data: Any, model: type[BaseModel]) -> Probl
         key = str(where[-1])
         if ":" in key:
             return Problem(where, "is no key; a blank is missing after the colon", at_key=True)
-        hint = did_you_mean(key, _fields(model, where[:-1], data))
+        known = _fields(model, where[:-1], data)
+        hint = did_you_mean(_OTHERWISE.get(key, key) if key not in known else key, known)
         return Problem(where, f"is no key here; {hint}", at_key=True)
     if kind == "union_tag_not_found":
         return Problem(where, "has no kind; write, for example, {kind: and}")

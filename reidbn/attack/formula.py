@@ -220,19 +220,23 @@ class _Parser:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def evaluate(term: Term, value: Callable[[str], Any]) -> Array:
-    """The formula's value, on whole arrays; NaN or infinite where it has none."""
+def evaluate(term: Term, value: Callable[[str], Any], *, strict: bool = False) -> Array:
+    """The formula's value, on whole arrays; NaN or infinite where it has none.
+
+    `strict`: none either where any(p, n) is of a p that is no chance.  A polynomial is read off
+    beyond what may be, so there it goes on.
+    """
     with np.errstate(all="ignore"):
-        return _value(term, value)
+        return _value(term, value, any_of_chance if strict else any_of)
 
 
-def _value(term: Term, value: Callable[[str], Any]) -> Array:
+def _value(term: Term, value: Callable[[str], Any], at_least_one: Callable[..., Array]) -> Array:
     if term.op == "number":
         return np.asarray(term.number)
     if term.op == "name":
         return np.asarray(value(term.name), dtype=float)
-    args = [_value(arg, value) for arg in term.args]
-    return np.asarray(_VALUES[term.op](*args))
+    args = [_value(arg, value, at_least_one) for arg in term.args]
+    return np.asarray(at_least_one(*args) if term.op == "any" else _VALUES[term.op](*args))
 
 
 def any_of(p: Array, n: Array) -> Array:
@@ -244,6 +248,14 @@ def any_of(p: Array, n: Array) -> Array:
     inside = (p >= 0) & (p < 1)
     small = -np.expm1(n * np.log1p(-np.where(inside, p, 0.0)))
     return np.asarray(np.where(inside, small, 1 - np.power(1 - p, n)))
+
+
+def any_of_chance(p: Array, n: Array) -> Array:
+    """The same; no value where p is no chance."""
+    return np.asarray(np.where((p >= -_HAIR) & (p <= 1 + _HAIR), any_of(p, n), np.nan))
+
+
+_HAIR = 1e-12  # by so much rounding may take a chance over 0 or 1
 
 
 def _over_all(combine: Any) -> Callable[..., Any]:
@@ -258,7 +270,7 @@ def _over_all(combine: Any) -> Callable[..., Any]:
 
 _VALUES: dict[str, Callable[..., Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "^": np.power,
-    "neg": np.negative, "exp": np.exp, "log": np.log, "any": any_of,
+    "neg": np.negative, "exp": np.exp, "log": np.log,
     "min": _over_all(np.minimum), "max": _over_all(np.maximum),
 }  # fmt: skip
 

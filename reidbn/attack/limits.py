@@ -84,7 +84,9 @@ class Condition:
 
     def holds(self, values: Mapping[str, Any]) -> NDArray[np.bool_]:
         """Where it holds, for values (or arrays over settings) of the parameters."""
-        left, right = (evaluate(side, values.__getitem__) for side in (self.left, self.right))
+        left, right = (
+            evaluate(side, values.__getitem__, strict=True) for side in (self.left, self.right)
+        )
         return np.asarray(_SIGNS[self.sign](left, right))
 
     def stands_on(self, attack: Attack, held: Container[str]) -> tuple[str, ...]:
@@ -142,6 +144,8 @@ def _values(attack: Attack, *, sound_numbers: bool) -> dict[str, Any]:
 def _unknown(attack: Attack, name: str) -> str:
     if name in attack.subject or name in attack.numbers:
         return f"{name} differs from person to person; a condition is about parameters"
+    if name in attack.all_nodes or name in attack.groups:
+        return f"{name} is a node; a condition is about parameters and derived numbers"
     return f'no parameter "{name}"; {did_you_mean(name, [*attack.parameters, *attack.numbers])}'
 
 

@@ -88,6 +88,12 @@ class Derived:
                 known[name] = np.atleast_1d(evaluate(self.terms[name], known.__getitem__))
         return {name: known[name] for name in self.order if name in known}
 
+    def strictly(self, name: str, known: Mapping[str, Array], held: Container[str] = ()) -> Array:
+        """The values of a number; none where any(p, n) in it is of a p that is no chance."""
+        if name in held or all(step.op != "any" for step in self.terms[name].walk()):
+            return known[name]
+        return np.atleast_1d(evaluate(self.terms[name], known.__getitem__, strict=True))
+
     def checked(self, name: str, values: Array, at: Callable[[int], str] | None = None) -> Array:
         """The values of a number, refused by its name where they leave its range.
 
@@ -135,10 +141,11 @@ class Derived:
         self, values: Mapping[str, Array], cpds: Iterable[CPD], held: Container[str] = ()
     ) -> None:
         """Refuse settings at which a number that tables stand on leaves its range."""
-        read = self.read_by(cpds, held)
+        read = self.read_by(cpds, held) if self.order else ()
         for name in self.order:
             if name in values and name in read:
-                self.checked(name, values[name], lambda i, name=name: self._at(name, values, i))  # type: ignore[misc]
+                found = self.strictly(name, values, held)
+                self.checked(name, found, lambda i, name=name: self._at(name, values, i))  # type: ignore[misc]
 
     def _at(self, name: str, values: Mapping[str, Array], i: int) -> str:
         read = [n for n in self.terms[name].names if n in values]
@@ -383,7 +390,8 @@ def number_values(attack: Attack) -> Iterator[Problem]:
         where = ("numbers", name)
         try:
             if name in known:
-                derived.checked(name, known[name], lambda i, n=name: derived._at(n, known, i))  # type: ignore[misc]
+                found = derived.strictly(name, known)
+                derived.checked(name, found, lambda i, n=name: derived._at(n, known, i))  # type: ignore[misc]
         except ModelError as problem:
             said = str(problem).removeprefix(f"{attack.name}: ").partition("; narrow")[0]
             yield Problem((*where, "is"), said)

@@ -28,6 +28,7 @@ PARTS_OF_ONE = f"{PROBABILITY}|share|ratio|fraction|proportion|chance|likelihood
 _MEASURED = re.compile(
     r"[%€$£]|\w/\w|^\w+ an? \w+$|\ban? (second|minute|hour|day|week|month|quarter|year|decade)\b"
     r"|^([\w-]+[ -])?(seconds|minutes|hours|days|weeks|months|years|decades)\b"
+    r"|^(weights?|scores?|nats|bits)$"
     r"|\b(per|euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|percent|average|mean"
     rf"|{PARTS_OF_ONE}|rate|odds"
     r"|km|kilomet(re|er)s?|met(re|er)s?|miles?|kg|kilograms?|lit(re|er)s?)\b",
@@ -72,6 +73,11 @@ class Parameter:
                 value = new.get("value", self.value)
                 low, high = interval(evidence)
                 new |= {"low": min(low, value), "high": max(high, value)}
+        own = f"{ASSUMPTION}, beside {evidence.source}"
+        if self.is_beside_evidence and self.source == evidence.source:
+            new["source"] = own
+        elif self.source == own and not self.is_beside_evidence:
+            new["source"] = evidence.source
         for name, found in new.items():
             object.__setattr__(self, name, found)
 
@@ -96,6 +102,14 @@ class Parameter:
     @property
     def is_assumption(self) -> bool:
         return is_assumption(self.source)
+
+    @property
+    def is_beside_evidence(self) -> bool:
+        """Whether its value is the author's own, and not what was measured or elicited."""
+        known = self.evidence
+        if known is None or math.isnan(self.value) or known.problems(self.unit):
+            return False
+        return not math.isclose(self.value, known.law.mean, rel_tol=1e-9)
 
     def problems(self) -> list[Problem]:
         where = ("parameters", self.name)
@@ -129,7 +143,8 @@ class Parameter:
             found.append(Problem((*where, "value"), message))
         if self.unit == PROBABILITY and not (low >= 0 and high <= 1):
             message = (
-                f"a probability lies between 0 and 1, but this range is {low:.12g} to {high:.12g}"
+                f"a probability lies between 0 and 1, but this range is {low:.12g} to {high:.12g}; "
+                f"of what is none say the unit, such as unit: euro"
             )
             found.append(Problem((*where, "range"), message))
         return found

@@ -19,7 +19,7 @@ from typing import Any
 
 from reidbn.attack.leaves import Where
 from reidbn.attack.yamltext import Document, written
-from reidbn.errors import Problem, did_you_mean
+from reidbn.errors import WARNING, Problem, did_you_mean
 
 MOST = 50_000  # things that one file may stand for
 _WORD = re.compile(r"\[(\w+)(?:\.(\w+))?\]")
@@ -44,6 +44,7 @@ def unfold(document: Document) -> tuple[Document, Inside, list[Problem]]:
         return document, {}, problems
     work = _Unfolding(document, plates)
     data = work.value({k: v for k, v in document.data.items() if k != "repeat"}, (), (), plates)
+    work.came |= {at: at for at in document.marks if at[:1] == ("repeat",)}
     problems = work.problems or [*work.unused()]
     if problems:
         return document, {}, list(dict.fromkeys(problems))
@@ -150,6 +151,19 @@ def _odd_elements(
         seen.add(parts)
 
 
+def plate_slips(repeat: Any) -> Iterator[Problem]:
+    """Pairs with a word that is nearly one of a list that has the words of others."""
+    plates, _ = listed(repeat)
+    words = {e[""] for elements in plates.values() for e in elements if "" in e}
+    for name, elements in plates.items():
+        known = words & {word for e in elements for word in e.values()}
+        for i, pair in enumerate(elements):
+            for word in set(pair.values()) - words if known else ():
+                if (hint := did_you_mean(word, words)).startswith("did you mean"):
+                    message = f'"{word}" is in no other list; {hint}'
+                    yield Problem(("repeat", name, i), message, level=WARNING)
+
+
 # -- writing it out -------------------------------------------------------------------------------
 
 
@@ -248,7 +262,11 @@ class _Unfolding:
     def _fields(self, text: str, at: Where) -> Fields:
         """The words of a text that plates fill; what is no plate is a slip where names stand."""
         found = []
-        named = len(at) == 2 or (at[-2:-1] and at[-2] in _NAMES)
+        named = (
+            len(at) == 2
+            or (at[-2:-1] and at[-2] in _NAMES)
+            or (at[:1] == ("questions",) and at[-1] in ("target", "expect"))
+        )
         for plate, key in _WORD.findall(text):
             message = ""
             if plate not in self.plates:

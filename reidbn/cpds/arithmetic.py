@@ -116,8 +116,10 @@ class _Arithmetic(CPD):
         names, found = [p.name for p in parents], []
         for i, name in enumerate(self.of):
             if name not in names:
-                message = f'"{name}" is not a parent of this node; {did_you_mean(name, names)}'
-                found.append(Problem(("of", i), message))
+                hint = did_you_mean(name, names)
+                if "*" in name:
+                    hint = "* stands for several among parents alone; left out, `of` is all of them"
+                found.append(Problem(("of", i), f'"{name}" is not a parent of this node; {hint}'))
             elif name in self.of[:i]:
                 found.append(Problem(("of", i), f'"{name}" is listed twice'))
         for name in names if self.of and not found else ():

@@ -97,13 +97,25 @@ class OneOver(CPD):
     only_if: tuple[str, ...] = field(default=(), metadata={"story": "parents that must be yes"})
 
     def probabilities(self, scope: Scope) -> Array:
-        size = np.asarray(scope.value(self.of))
+        size = self._size(scope)
         guess = np.where(size >= 1, 1.0 / np.maximum(size, 1), 0.0)
         return yes_no(scope.child, _only_if(scope, self.only_if, guess))
 
+    def _size(self, scope: Scope) -> Array:
+        size = np.asarray(scope.value(self.of))
+        wrong = ~((size == 0) | (size >= 1))  # also catches NaN
+        if wrong.any() and scope.checks:
+            found = size[wrong].flat[0]
+            told = "" if str(self.of).startswith("@") else f" of {found:.6g}"
+            raise ModelError(
+                f"{scope.child.name}: one over a number{told}; candidates are 0 (nobody), or 1 "
+                f"and more"
+            )
+        return size
+
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Guess one of the class at random; the target is number 0."""
-        size = np.broadcast_to(scope.value(self.of), rows)
+        size = np.broadcast_to(self._size(scope), rows)
         guess = np.floor(rng.random(rows) * np.maximum(size, 1))
         hit = _only_if(scope, self.only_if, (guess == 0) & (size >= 1)) > 0
         return yes_or_no(scope.child, hit)

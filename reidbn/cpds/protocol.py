@@ -153,6 +153,7 @@ class Scope(ABC):
 
     child: Variable
     parents: tuple[Variable, ...]
+    checks = True  # whether what is read is held to what it may be; not where a polynomial is read
 
     @abstractmethod
     def state(self, parent: str) -> NDArray[np.intp]:

@@ -125,7 +125,7 @@ class Rows(CPD):
             if value is not None:
                 out[..., i] = value
         if REST in cells:
-            out[..., cells.index(REST)] = 1.0 - out.sum(axis=-1)
+            out[..., cells.index(REST)] = what_is_left(scope, out.sum(axis=-1))
         return out
 
     def _first_fit(self, scope: Scope) -> NDArray[np.intp]:
@@ -175,6 +175,17 @@ class Rows(CPD):
         for i in sorted(set(range(len(self.rows))) - set(np.unique(chosen).tolist())):
             found.append(Problem(("rows", i), "is never reached: rows above it hold for all of it"))
         return found
+
+
+def what_is_left(scope: Scope, named: Array) -> Array:
+    """What `rest` stands for beside chances that add up to so much."""
+    left = np.asarray(1.0 - named)
+    if scope.checks and left.min() < -TOLERANCE:
+        raise ModelError(
+            f"{scope.child.name}: rest stands beside chances that add up to {named.max():.6g}; "
+            f"together they are 1 at most"
+        )
+    return left
 
 
 class _Configurations(Scope):

@@ -326,9 +326,14 @@ def tell(
 def cut_of(
     attack: Attack, query: Query, settings: Mapping[str, Any], subject: Mapping[str, Any] | None
 ) -> Array:
-    """By how much the answer may be higher for what lies beyond states, at every setting."""
-    columns = subject_values(attack, subject)
-    found = shares(attack, looked_at(attack, query), query, settings, columns, _alone, missed=True)
+    """By how much the answer may be higher for what lies beyond states, at every setting.
+
+    Of a mean it is how much lies beyond them: nothing says by how much that raises it.
+    """
+    columns, missed = subject_values(attack, subject), query.scale is None
+    found = shares(
+        attack, looked_at(attack, query), query, settings, columns, _alone, missed=missed
+    )
     return np.asarray(sum((worst for _, worst, _ in found), np.zeros(1)))
 
 

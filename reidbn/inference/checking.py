@@ -98,6 +98,7 @@ def table_problems(attack: Attack) -> list[Problem]:
             lowering = Lowering(attack, values, validate=False, nodes=set(nodes))
         except TooLarge:
             continue  # said when it is asked, with a remedy
+        lowering.validate = True  # of every table, and not of settings
         for name in nodes:
             if name not in found:
                 problem = _table_problem(attack, lowering, attack.all_nodes[name], subject, changed)

@@ -23,7 +23,9 @@ from reidbn.attack.columns import (
     stray_share,
 )
 from reidbn.attack.events import EVERYTHING_SURE
+from reidbn.attack.leaves import chances
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
+from reidbn.attack.numbers import HAIR
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.calls import described
 from reidbn.cpds.function import Function
@@ -49,6 +51,7 @@ from reidbn.inference.together import numbers_together
 WHOLE = 1 << 16  # configurations of parents up to which a table that has steps is written whole
 STEPS = 1 << 8  # the same for the exact engine, which is quicker in steps
 
+_NONE: Array = np.empty(0)
 LOOKED_AT = 14  # members, and as many people as have no more numbers: their class sizes
 
 
@@ -112,12 +115,16 @@ def _instead(attack: Attack, name: str) -> str:
 
 
 def check_settings(
-    attack: Attack, settings: Mapping[str, Any] | None, *, beyond_range: bool = False
+    attack: Attack,
+    settings: Mapping[str, Any] | None,
+    *,
+    beyond_range: bool = False,
+    all_numbers: bool = False,
 ) -> None:
     """Refuse settings outside the declared ranges (unless asked for), or against a condition.
 
     Every question about an attack passes here first; whether derived numbers keep to their ranges
-    is looked at where they have a say.
+    is looked at where they have a say, or here, where all are shown.
     """
     values = parameter_values(attack, settings)
     refuse_beyond_range(
@@ -125,6 +132,8 @@ def check_settings(
         beyond_range=beyond_range,
     )  # fmt: skip
     _check_conditions(attack, values)
+    if all_numbers:
+        attack.derived.refuse_misfits(values, attack.tables(attack.all_nodes), settings or {})
 
 
 def _check_conditions(attack: Attack, values: Mapping[str, Array]) -> None:
@@ -278,9 +287,8 @@ class Lowering:
         if validate:
             _check_probabilities(attack, self.parameters)
             _check_conditions(attack, self.parameters)
-            if attack.numbers:
-                cpds = attack.tables(attack.all_nodes if nodes is None else nodes)
-                attack.derived.refuse_misfits(self.parameters, cpds, held=settings or {})
+            cpds = attack.tables(attack.all_nodes if nodes is None else nodes)
+            attack.derived.refuse_misfits(self.parameters, cpds, settings or {})
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
         self.settings = rows_of(self.parameters)
@@ -509,6 +517,8 @@ class Lowering:
                 [p.size for p in parents] if self.tables else [], self.variables[name].size
             )
             return (Factor(name, node.parents, empty),)
+        if self.validate:
+            self._refuse_no_chances(name)
         act = self._actor(node.cpd, self.variables[name], parents, subject)
         found: tuple[Factor, ...] = (Factor(name, node.parents, np.empty((1, 1, 0)), act),)
         if self.tables:
@@ -523,27 +533,24 @@ class Lowering:
         scope.checks = self.validate
         table = full_table(part.cpd.probabilities(scope), part.parents, part.variable)
         if self.validate:
-            try:
-                self._check(node, part, table)
-            except ModelError as slip:
-                raise ModelError(f"{slip}{self._beyond_one(node)}") from None
+            self._check(node, part, table)
         hidden = child != node
         return Factor(child, names, table, None if hidden else act, is_hidden=hidden)
 
-    def _beyond_one(self, node: str) -> str:
-        """Which numbers of a node are no probability, where its table is none."""
+    def _refuse_no_chances(self, node: str) -> None:
+        """Numbers of another unit that stand for a chance have to be one, deep in a table, too."""
         cpd = self.attack.all_nodes[node].cpd
-        if isinstance(cpd, Function):
-            return ""  # what it makes of a number is its own matter
-        read = {ref.removeprefix("$") for ref in cpd.references()}
-        for name in sorted(read & {*self.attack.numbers} & {*self.parameters}):
-            values = self.parameters[name]
-            if (worst := float(values[np.argmax(np.abs(values - 0.5))])) < 0 or worst > 1:
-                return (
-                    f"; the number {name} = {self.attack.numbers[name].formula} is {worst:.6g}, "
-                    f"and stands for a chance there (any(p, n) is the chance of at least one)"
+        for name in dict.fromkeys(ref.removeprefix("$") for _, ref in chances(cpd)):
+            values = self.parameters.get(name, _NONE)
+            wrong = ~((values >= -HAIR) & (values <= 1 + HAIR))
+            if wrong.any():
+                number = self.attack.numbers.get(name)
+                what = f"the number {name} = {number.formula}" if number else name
+                hint = " (any(p, n) is the chance of at least one)" if number else ""
+                raise ModelError(
+                    f"{node}: {what} is {values[wrong][0]:.6g}, and stands for a chance there, "
+                    f"between 0 and 1{hint}"
                 )
-        return ""
 
     def _actor(
         self,

@@ -25,7 +25,6 @@ class _Bound(Scope):
     parents: tuple[Variable, ...]
     parameters: Mapping[str, Array]
     subject: Mapping[str, Array]
-    checks = True  # whether derived numbers are held to their ranges
 
     def resolve(self, name: str) -> str:
         is_parameter = name in self.attack.parameters or name in self.attack.numbers
@@ -39,7 +38,9 @@ class _Bound(Scope):
         if name in self.parameters:
             return self.setting_of(self.parameters[name])
         derived = self.attack.derived  # a number that differs from person to person
-        values = evaluate(derived.terms[name], lambda read: self.value(self.resolve(read)))
+        values = evaluate(
+            derived.terms[name], lambda read: self.value(self.resolve(read)), strict=self.checks
+        )
         return derived.checked(name, values) if self.checks else values
 
     @abstractmethod

@@ -15,8 +15,10 @@ const Kinds = (() => {
 
   // -- formulas of derived numbers ----------------------------------------------------------------
 
-  const anyOf = (p, n) =>
-    p >= 0 && p < 1 ? -Math.expm1(n * Math.log1p(-p)) : 1 - Math.pow(1 - p, n);
+  const anyOf = (p, n) => {
+    if (p >= 0 && p < 1) return -Math.expm1(n * Math.log1p(-p));
+    return p >= -HAIR && p <= 1 + HAIR ? 1 - Math.pow(1 - p, n) : NaN;
+  };
   const OPERATIONS = {
     "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b,
     "^": Math.pow, neg: a => -a, exp: Math.exp, log: Math.log, any: anyOf,
@@ -117,6 +119,9 @@ const Kinds = (() => {
     probability: (f, at) => yesOf(at.child, ifAll(f.only, at, at.of(f.p))),
     "one-over": (f, at) => {
       const size = at.of(f.of);
+      if (!(size === 0 || size >= 1)) {
+        throw new Refused("no_count", {name: at.child.name, found: shown(size)});
+      }
       return yesOf(at.child, ifAll(f.only, at, size >= 1 ? 1 / Math.max(size, 1) : 0));
     },
     unique: (f, at) => yesOf(at.child, at.of(f.of) === 1 ? at.of(f.stays) : 0),

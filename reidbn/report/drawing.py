@@ -158,10 +158,8 @@ def draw(
     attack = load(attack)
     if side_by_side is not None and side_by_side < 1:
         raise UsageError(f"side_by_side is 1 or more cards in a row, not {side_by_side}")
-    check_settings(attack, set, beyond_range=beyond_range)
+    check_settings(attack, set, beyond_range=beyond_range, all_numbers=True)
     values = parameter_values(attack, set)
-    if attack.numbers:
-        attack.derived.refuse_misfits(values, attack.tables(attack.all_nodes), set or {})
     known = parse_given({} if given is None else given)
     done = parse_states({} if do is None else do)
     chances: Chances = {}

@@ -129,7 +129,8 @@ def _values(case: Asked, name: str, points: Mapping[str, Array]) -> Array:
 
 def _leaves(case: Asked, name: str, points: Mapping[str, Array]) -> str:
     """What is wrong with a number at some of these settings; nothing where it keeps its range."""
-    values = parameter_values(case.attack, {**case.settings, **points})[name]
+    held = {**case.settings, **points}
+    values = case.attack.derived.strictly(name, parameter_values(case.attack, held), held)
 
     def where(i: int) -> str:
         return ", ".join(f"{n}={v[i]:.6g}" for n, v in points.items())

@@ -23,7 +23,7 @@ from reidbn.above import is_above
 from reidbn.aside import asides
 from reidbn.calls import typed
 from reidbn.errors import UsageError
-from reidbn.inference.asked import Asking
+from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.cut import MOST, SHOWN, looked_at
 from reidbn.inference.worst import say_tied
 from reidbn.theory.real_roots import Whole, real_roots, sign_at, whole
@@ -485,7 +485,15 @@ def solve(
 
 def solution(response: Response, target: float, statistic: str = "mean") -> Solution:
     """Where a response meets a target."""
-    least, most = _beyond(response)
+    least, most = beyond(response)
+    if response.case.query.scale is not None:
+        if most > MOST:
+            raise UsageError(
+                f"{response.case.query.describe()} leaves out what lies beyond the last states of "
+                f"{', '.join(cut_in(response.case))} (at most {at_most(most)} of what can be), and "
+                f"nothing says how much more that is: let their states run further"
+            )
+        least = most = 0.0
     is_even = most - least <= MOST and most <= target  # then the target bears it
     line = Line(response, statistic, at_most=not is_even)
     met = target - most if is_even else target
@@ -511,10 +519,15 @@ def solution(response: Response, target: float, statistic: str = "mean") -> Solu
     )
 
 
-def _beyond(response: Response) -> Interval:
+def cut_in(case: Asked) -> list[str]:
+    """Nodes with a say in the answer of which something can be cut off."""
+    return looked_at(case.attack, case.query)
+
+
+def beyond(response: Response) -> Interval:
     """How much of an answer may lie beyond the states that it stands on: least and most of it."""
     case, name = response.case, response.name
-    if case.query.scale is not None or not looked_at(case.attack, case.query):
+    if not cut_in(case):
         return 0.0, 0.0
     points = spread(response.low, response.high, REBUILDS, integer=response.is_integer)
     found = case.cut_off({name: points})

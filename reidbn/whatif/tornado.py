@@ -14,14 +14,16 @@ from reidbn.attack.parts import Parameter
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.asked import Asking, Values
+from reidbn.inference.cut import SHOWN
 from reidbn.inference.network import Array
 from reidbn.inference.query import Scale
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, check_mean, outside
 from reidbn.whatif.curve import Response, one_at_a_time, responses
 from reidbn.whatif.scan import worst_along
+from reidbn.whatif.scattered import at_most
 from reidbn.whatif.sensitivity import Line, base_answers, spans
-from reidbn.whatif.solve import Level, level
+from reidbn.whatif.solve import Level, beyond, level
 from reidbn.whatif.summaries import summary
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ class Tornado:
     subjects: int
     threshold: float | None = None
     notes: tuple[str, ...] = ()
+    uncounted: float = 0.0  # at most: what is cut off of states, which is in no bar
 
     def __iter__(self) -> Iterator[Bar]:
         return iter(self.bars)
@@ -129,7 +132,13 @@ class Tornado:
                         f"{bar.parameter} from {_short(low)} to {_short(high)}: undecided, the "
                         f"answer is within rounding of {self.threshold:g}"
                     )
-        return said or [self._never_crossed(self.threshold)]
+        said = said or [self._never_crossed(self.threshold)]
+        if self.uncounted > SHOWN:
+            is_mean = self.question.startswith("E(")
+            may = "be higher, and nothing says by how much" if is_mean else "be so much higher"
+            most = at_most(self.uncounted)
+            said.append(f"what is cut off of states, at most {most}, is not in it: it may {may}")
+        return said
 
     def _never_crossed(self, threshold: float) -> str:
         """That no bar reaches the threshold, and which comes next to it."""
@@ -224,6 +233,9 @@ def tornado(
         subjects=case.count,
         threshold=threshold,
         notes=asides(),
+        uncounted=max((beyond(r)[1] for r in found.values()), default=0.0)
+        if threshold is not None
+        else 0.0,
     )
     return found_tornado if scale is None else _in_units(found_tornado, scale)
 

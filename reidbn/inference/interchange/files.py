@@ -177,7 +177,7 @@ def export_text(
     if format not in FORMATS:
         raise UsageError(f'no format "{format}"; {did_you_mean(format, FORMATS)}')
     attack = load(attack)
-    check_settings(attack, set, beyond_range=beyond_range)
+    check_settings(attack, set, beyond_range=beyond_range, all_numbers=True)
     if format == "dot":
         return write_dot(attack, parameter_values(attack, set))
     refuse_undecided(attack, f"a {format} file as it is written here")
