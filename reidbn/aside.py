@@ -4,6 +4,7 @@ with hearing():               # every public call does so (calls.py)
 aside(key, .2, "...")     # anything below, at every setting that it looks at
 aside(key, .7, "...")
 asides()                    # the gravest of each key, for the notes of a result
+in_passing(key, 3, "...")   # of the work and not of its result, so that no note has it
 # the outermost call says them as warnings
 """
 
@@ -17,6 +18,11 @@ from types import TracebackType
 
 from reidbn.errors import ReidbnWarning
 
+
+class _Passing(tuple[Hashable]):
+    """The key of what is said of the work."""
+
+
 _HEARD: ContextVar[hearing | None] = ContextVar("heard", default=None)
 
 
@@ -28,7 +34,8 @@ class hearing:  # noqa: N801 - reads as a word of the language, as suppress() do
 
     @property
     def texts(self) -> tuple[str, ...]:
-        return tuple(text for _, text in self.gravest.values())
+        kept = {k: text for k, (_, text) in self.gravest.items() if not isinstance(k, _Passing)}
+        return tuple(kept.values())
 
     def keep(self, key: Hashable, weight: float, text: str) -> None:
         if key not in self.gravest or weight > self.gravest[key][0]:
@@ -59,6 +66,11 @@ def aside(key: Hashable, weight: float, text: str) -> None:
         _warn(text)
     else:
         heard.keep(key, weight, text)
+
+
+def in_passing(key: Hashable, weight: float, text: str) -> None:
+    """Say something of the work, such as what it costs: beside an answer, and in no result."""
+    aside(_Passing((key,)), weight, text)
 
 
 def asides() -> tuple[str, ...]:

@@ -6,6 +6,7 @@ prints a person's values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -154,6 +155,18 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near:
         return f'did you mean "{near[0]}"?'
     return f"known: {a_dozen(names)}" if names else "there are none"
+
+
+def which_state(word: str, states: Iterable[str]) -> str:
+    """The end of a message about an unknown state; of a comparison written the wrong way round.
+
+    >>> which_state("=>2", ["1", "2", "3"])
+    '>=2 was meant: the = of a comparison stands last'
+    """
+    turned = re.match(r"=?\s*([<>])(?!=)\s*(.+)\Z", word)
+    if turned is None:
+        return did_you_mean(word, states)
+    return f"{turned[1]}={turned[2]} was meant: the = of a comparison stands last"
 
 
 def a_dozen(names: Sequence[str]) -> str:

@@ -194,8 +194,8 @@ def with_a_mistake(n):
         (with_if, r"asks whether an array is true: .* must be vectorised.*np\.where"),
         (with_float, "uses an array as one number: .* must be vectorised"),
         (with_a_list, r"returned shape \(3,\) .* must be vectorised"),
-        (with_words, "stopped with a ValueError; .* must be vectorised"),
-        (with_a_mistake, "stopped with an AttributeError; .* must be vectorised"),
+        (with_words, "returned something that is no array of numbers: .* must be vectorised"),
+        (with_a_mistake, "stopped with an AttributeError: .*nothing.*; .* must be vectorised"),
     ],
 )
 def test_a_function_that_is_not_vectorised_is_told_how_to_be(function, message):
@@ -222,3 +222,21 @@ def test_the_template_of_new_is_sound_and_can_be_assessed(tmp_path):
     result = rb.assess(attack, people)
     alike = table.groupby(["age", "sex", "state"])["age"].transform("size").to_numpy()
     assert result.risk() == pytest.approx(0.3 * 0.8 * 0.98 / alike, rel=1e-12)
+
+
+# -- a number that is infinite ---------------------------------------------------------------
+
+
+def test_a_division_by_0_is_a_problem_in_words_and_no_raw_warning():
+    text = """
+schema_version: 1
+name: divided
+parameters:
+  a: {value: 0.2, range: [0, 0.4], source: assumption}
+  b: {value: 0.5, range: [0, 1], source: assumption}
+numbers: {q: {is: a / b, unit: probability}}
+nodes: {hit: {cpd: {kind: probability, p: $q}, source: assumption}}
+questions: {risk: {target: hit=yes}}
+"""
+    found = [p.message for p in rb.check(rb.loads(text))]  # a RuntimeWarning would be an error here
+    assert any("at b=0, which the ranges allow: the number q = a / b is inf" in m for m in found)

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.cli import reidbn
+from tests.inside import inside
 
 MODEL = """
 schema_version: 1
@@ -111,6 +112,53 @@ def test_a_function_for_one_case_tells_what_it_costs(files):
     run("check", model("own_scalar"), "--functions", code)
     with pytest.warns(rb.errors.ReidbnWarning, match="case by case"):
         rb.sweep(rb.load(model("own_scalar")), "risk", {"p": [i / 20_000 for i in range(20_000)]})
+
+
+def test_what_a_function_costs_is_said_once_a_call_and_in_no_result(files, monkeypatch):
+    model, code = files
+    run("check", model("own_scalar"), "--functions", code)
+    monkeypatch.setattr(inside(rb.cpd.cpd_function), "SCALAR_CALLS", 2)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = rb.sweep(rb.load(model("own_scalar")), "risk", {"p": [0.1, 0.2, 0.3]})
+        many = rb.tornado(rb.load(model("own_scalar")), "risk")
+    said = [str(one.message) for one in heard if "case by case" in str(one.message)]
+    assert len(said) == 2
+    assert not [note for note in (*found.attrs.get("notes", ()), *many.notes) if "called" in note]
+
+
+SLIPS = {
+    "def own_slip(a, p):\n    return p / 0\n":
+        "stopped with a ZeroDivisionError: float division by zero; it is called case by case",
+    "def own_slip(a, p):\n    return 1.5\n": "returned 1.5; P(yes) lies between 0 and 1",
+    "def own_slip(a, p):\n    if a:\n        return p\n": "returned nothing (None)",
+    "def own_slip(a, p):\n    return float('nan')\n": "returned NaN",
+    "def own_slip(a, p):\n    return float('inf')\n": "returned inf",
+    "def own_slip(a, p):\n    return 'often'\n": "returned something that is no number: it is",
+    "def own_slip(a, age):\n    raise ValueError(f'{age} is too old')\n":
+        "stopped with a ValueError; it is called case by case",
+    "def own_slip(a, older):\n    raise ValueError(f'{older} is too old')\n":
+        "stopped with a ValueError; it is called case by case",
+    "def own_slip(a, age):\n    return age\n": "returned something; P(yes) lies between 0 and 1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", SLIPS)
+def test_a_slip_in_a_function_is_said_as_it_is_and_without_a_value_of_anybody(tmp_path, code):
+    name = f"own_slip_{[*SLIPS].index(code)}"
+    (tmp_path / "slip.py").write_text(code.replace("own_slip", name))
+    text = MODEL.replace("NAME", name) + "subject: {age: {unit: years}}\nexample: {age: 81.25}\n"
+    text += "numbers: {older: {is: age + 1, unit: years}}\n"
+    (tmp_path / "m.yaml").write_text(text)
+    found = run("check", str(tmp_path / "m.yaml"), "--functions", str(tmp_path / "slip.py"))
+    assert f"function {name} {SLIPS[code]}" in found.output
+    assert not {"81.25", "82.25", "vectorised", "-0.5"} & {*found.output.replace(";", " ").split()}
+
+
+def test_a_file_that_is_no_python_file_is_said_to_be_none(files):
+    model, _ = files
+    found = run("check", model("own-step"), "--functions", model("own-step"))
+    assert "it is no Python file; name one that ends in .py" in str(found.exception)
 
 
 def test_a_model_file_names_no_code(files):

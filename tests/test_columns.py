@@ -176,3 +176,36 @@ def test_the_page_shows_a_provider_that_runs():
     exec(code, names)  # noqa: S102 - our own page
     assert names["p_overlooked"].meaning == P_OVERLOOKED.meaning
     assert names["overlooked"](FourAlike(), [0]) == 0.9**4
+
+
+UNREAD = """
+schema_version: 1
+name: unread
+subject:
+  class_size: {per: known, unit: records}
+  k_all: {unit: years}
+  p_unique: {per: known, unit: probability}
+groups:
+  known: {members: [knows_age], probability: 0.5, source: assumption}
+nodes:
+  guess: {parents: [known], cpd: {kind: one-over, of: "@class_size"}, linddun: [Identifying]}
+questions: {risk: {target: guess=yes}}
+"""
+
+
+def test_a_column_that_nothing_reads_is_not_needed(frame, tmp_path):
+    people = rb.read_table(frame, quasi_identifiers=QI)
+    read = UNREAD.replace("  k_all: {unit: years}\n", "")
+    read = read.replace("  p_unique: {per: known, unit: probability}\n", "")
+    asked = {"scenario": "worst-case"}
+    plain, found = (rb.assess(rb.loads(text), people, **asked) for text in (read, UNREAD))
+    assert found.risk().tolist() == plain.risk().tolist()
+    assert found.report(tmp_path / "r.html").exists()
+    own = {"k_all": np.arange(len(people))}
+    assert rb.assess(rb.loads(UNREAD), people, subject=own, **asked).risk().tolist() == (
+        plain.risk().tolist())  # fmt: skip
+    assert float(rb.ask(rb.loads(UNREAD), "risk", subject={"class_size": [9, 3]})) == (
+        pytest.approx((1 / 9 + 1 / 3) / 2))  # fmt: skip
+    used = UNREAD.replace('of: "@class_size"', 'of: "@k_all"')
+    with pytest.raises(DataError, match='needs the subject column "k_all"'):
+        rb.assess(rb.loads(used), people, **asked)

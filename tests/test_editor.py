@@ -1,6 +1,7 @@
 """What an editor sees with the JSON Schema, and what a terminal sees that watches a file."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,35 @@ def test_nothing_sound_is_refused(validator):
             assert errors(validator, rb.attack.dumps(rb.load(name), expanded=expanded)) == []
     words = "schema_version: 1\nname: v\nextends: leak-single\n"
     assert errors(validator, words) == []
+
+
+MEASURED = """
+schema_version: 1
+name: m
+parameters: {{p: {{measured: {measured}}}}}
+nodes: {{hit: {{cpd: {{kind: probability, p: $p}}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("measured", "sound"),
+    [
+        ("{hits: 2, trials: 5, study: a letter}", True),
+        ("[{hits: 2, trials: 5, study: a}, {hits: 3, trials: 9, study: b}]", True),
+        ("[{hits: 2, trials: 5, study: a}]", True),
+        ("{studies: [{hits: 2, trials: 5, study: a}], between: 1}", True),
+        ("[{hits: 2, study: a}]", False),
+        ("{trials: 5, study: a}", False),
+        ("{hits: 2, trials: 5, studies: [{hits: 2, trials: 5, study: a}]}", False),
+        ("[]", False),
+    ],
+)
+def test_counts_behind_a_number_are_seen_as_check_sees_them(validator, measured, sound):
+    text = MEASURED.format(measured=measured)
+    assert (not errors(validator, text)) == sound
+    refused = pytest.raises(rb.ModelError, match="measured")
+    with nullcontext() if sound else refused:
+        rb.loads(text)
 
 
 def test_the_files_of_others_are_not_refused(validator, shared):

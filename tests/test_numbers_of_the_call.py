@@ -126,7 +126,7 @@ def test_class_sizes_of_the_call_are_of_what_was_known_then():
     assert rb.what_if(given, set={"fine": 0.0}).risk().tolist()
     with pytest.raises(rb.UsageError, match="may be known is something else now"):
         rb.what_if(given, known=["town"], unknown=["age"])
-    with pytest.raises(rb.DataError, match="one per subset"):
+    with pytest.raises(rb.UsageError, match="may be known is something else now"):
         rb.what_if(given, known=["town", "age"], unknown=[])
 
 
@@ -150,3 +150,60 @@ def test_coverage_takes_functions_from_the_shell(tmp_path):
     done = CliRunner().invoke(shell, [*asked, "--functions", str(tmp_path / "mine.py")])
     assert done.exit_code == 0, done.output
     assert "fn: Identifying by home" in done.output
+
+
+RIGHT = """
+schema_version: 1
+name: right
+title: right
+story: right
+sources: [me]
+subject:
+  class_size: {per: known, unit: records}
+  p_right: {per: [fresh, known], unit: probability, range: [0, 1]}
+parameters: {p_fresh: {value: 0.6, source: assumption}}
+groups:
+  known: {members: [knows_age, knows_job], probability: [0.5, 0.5], source: assumption}
+nodes:
+  fresh: {cpd: {kind: probability, p: $p_fresh}, source: assumption}
+  right: {parents: [fresh, known], cpd: {kind: probability, p: "@p_right"}}
+  guess: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  named: {parents: [right, guess], cpd: {kind: and}, linddun: [Identifying]}
+questions: {risk: {target: named=yes}}
+"""
+OF_SUBSETS = np.array([[0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.6, 0.8]])
+CHANCES = {"age": 0.5, "job": 0.25}
+
+
+def of_right(numbers, **asked):
+    frame = pd.concat([TABLE] * 10, ignore_index=True).assign(id=range(40))
+    table = rb.read_table(frame, quasi_identifiers=["age", "job"], subject_id="id")
+    given = np.tile(numbers, (len(table), 1, 1)) * np.linspace(0.5, 1, len(table))[:, None, None]
+    return rb.assess(rb.loads(RIGHT), table, subject={"p_right": given}, **asked)
+
+
+def test_numbers_by_what_is_known_follow_it_into_the_worst_case(tmp_path):
+    before = of_right(OF_SUBSETS, known=CHANCES)
+    ends = of_right(OF_SUBSETS[:, [0, 3]], scenario="worst-case")
+    found = rb.what_if(before, scenario="worst-case")
+    assert found.risk().tolist() == ends.risk().tolist()
+    by_age = of_right(OF_SUBSETS[:, [0, 1]], known=["age"], unknown="job")
+    found = rb.what_if(before, known=["age"], unknown="job")
+    assert found.risk().tolist() == by_age.risk().tolist()
+    with pytest.raises(rb.UsageError, match="what is known of age, job, and what may be known is"):
+        rb.what_if(ends, known=CHANCES)  # of each alone nothing was said
+    for result in (before, ends):
+        for ending in ("html", "md", "json"):
+            for custodian in (False, True):
+                assert result.report(tmp_path / f"r.{ending}", custodian=custodian).exists()
+        assert result.explain(worst=1)[0].risk == pytest.approx(result.risk().max())
+        assert result.crosscheck.passed
+
+
+def test_a_report_says_why_the_worst_case_is_not_beside_it(seen, tmp_path):
+    many = pd.concat([TABLE] * 10, ignore_index=True).assign(id=range(40))
+    table = rb.read_table(many, quasi_identifiers=["age", "job"], subject_id="id")
+    given = {"shown": np.tile([1.0, 0.5], (40, 1)), "homes": np.tile([0.1, 0.9], (40, 1))}
+    result = rb.assess(seen, table, subject=given)
+    said = result.report(tmp_path / "r.md", custodian=True).read_text()
+    assert "The worst case is not beside it: shown was given in the call" in said

@@ -492,3 +492,45 @@ def test_no_card_of_a_page_is_in_the_words_of_a_model_file(name, tmp_path):
             "leak-claims": "how many of class_size are among leaked drawn from records"}
     # fmt: on
     assert said.get(name, rules[0]) in rules
+
+
+@pytest.mark.parametrize(
+    ("cpd", "on_the_card", "on_the_page"),
+    [
+        ("{kind: minus, of: [b, a]}", "minus: b less a", "b, less a"),
+        ("{kind: noisy-max, rows: [{when: {a: 3}, p: [0, 0.3, 0.2, 0.5]}, "
+         "{when: {b: 2}, p: [0.5, 0.5, 0, 0]}]}",
+         "noisy-max", "the highest that anything that points to it brings about"),
+        ("{kind: noisy-max, rows: [{when: {a: 3}, p: [0, 0.3, 0.2, 0.5]}, "
+         "{when: {b: 2}, p: [0.5, 0.5, 0, 0]}, {p: [0.9, 0.1, 0, 0]}]}",
+         "noisy-max: leak", "brings about, or that comes by itself"),
+        ("{kind: ranked, weights: {a: 1, b: 1}, sd: 0.2}", "ranked: sd 0.2",
+         "rises with what points to it, give or take 0.2 of its range"),
+        ("{kind: ranked, weights: {a: $below, b: 1}, sd: 0.2}", "ranked: falls with a, sd 0.2",
+         "falls with a, rises with whatever else points to it, give or take 0.2 of its range"),
+        ("{kind: ranked, weights: {a: 1, b: $either}, sd: 0.2}",
+         "ranked: by the sign of each weight, sd 0.2",
+         "rises or falls with what points to it, by the sign of each weight, give or take 0.2"),
+    ],
+)  # fmt: skip
+def test_a_card_says_what_falls_what_is_taken_from_what_and_what_the_highest_is_of(
+    cpd, on_the_card, on_the_page, tmp_path
+):
+    attack = rb.loads(f"""
+schema_version: 1
+name: m
+parameters:
+  below: {{value: -2, range: [-3, -1], unit: weight, source: assumption}}
+  either: {{value: -2, range: [-3, 1], unit: weight, source: assumption}}
+nodes:
+  a: {{states: 0..3, cpd: {{kind: uniform}}}}
+  b: {{states: 0..3, cpd: {{kind: uniform}}}}
+  c: {{states: 0..3, parents: [a, b], source: assumption, cpd: {cpd}}}
+questions: {{risk: {{target: c>=1}}}}
+""")
+    (card,) = (c for c in rb.attack.cards(attack) if c.name == "c")
+    assert card.rule == on_the_card
+    text = attack.page(tmp_path / "p.html").read_text()
+    held = json.loads(re.search(r'id="held">(.*?)</script>', text)[1])
+    (rule,) = (c["rule"] for c in held["drawn"]["cards"] if c["name"] == "c")
+    assert on_the_page in rule

@@ -183,6 +183,13 @@ questions:
     text = rb.attack.dumps(attack.with_values({"leaked": 100}))
     assert "extends: leak-single" in text
     assert rb.loads(text) == attack.with_values({"leaked": 100})
+    told = attack.with_values({"leaked": 100}).replace(story="Another story.")
+    text = rb.attack.dumps(told)
+    assert [line for line in text.splitlines() if line[:1].strip()][1:] == [
+        "schema_version: 1", "name: bolder", "extends: leak-single", "parameters:", "questions:",
+        "story: Another story.",
+    ]  # fmt: skip
+    assert rb.loads(text) == told
     odd = words.replace("{value: 9000, range: [0, 10000], unit: records, source: assumption}",
                         "{value: 9000}")  # fmt: skip
     with pytest.raises(rb.ModelError, match="source"):  # the old one is not kept for a new number

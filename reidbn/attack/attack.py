@@ -289,6 +289,13 @@ class Attack:
         found = [r for ref in refs for r in (ref, *self._stands_on(ref.removeprefix("$")))]
         return tuple(dict.fromkeys(found))
 
+    @cached_property
+    def columns_read(self) -> frozenset[str]:
+        """The subject columns that a node, a utility or a derived number reads."""
+        read = {ref for node in self.all_nodes.values() for ref in self.behind(node.cpd)}
+        read |= {*self.behind_utilities, *(r for n in self.numbers for r in self._stands_on(n))}
+        return frozenset(name for name in self.subject if f"@{name}" in read)
+
     def _signed(self, ref: str) -> str:
         if ref in self.parameters or ref in self.numbers:
             return f"${ref}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from math import inf
 
 import networkx as nx
 import numpy as np
@@ -16,7 +17,9 @@ from reidbn.attack.assumptions import ASSUMPTION, DERIVED, is_assumption, source
 from reidbn.attack.attack import Attack
 from reidbn.attack.numbers import is_assumed
 from reidbn.attack.parts import Group, Node
-from reidbn.cpds.protocol import CPD
+from reidbn.cpds.arithmetic import Minus
+from reidbn.cpds.protocol import CPD, Ref
+from reidbn.cpds.ranks import NoisyMax, Ranked
 from reidbn.cpds.rows import Row
 
 Values = Mapping[str, NDArray[np.float64]]
@@ -127,7 +130,7 @@ def sources(attack: Attack, values: Values | None = None) -> list[SourceLine]:
 def _node_card(attack: Attack, node: Node, values: Values | None) -> Card:
     names = [*(r.removeprefix("$") for r in node.cpd.references()), *node.structural]
     kind = "decision" if node.name in attack.decisions else "chance"
-    rule = f"decides: {', '.join(node.states)}" if kind == "decision" else _rule(node.cpd)
+    rule = f"decides: {', '.join(node.states)}" if kind == "decision" else _rule(attack, node.cpd)
     return Card(node.name, node.story, rule, _numbers(attack, names, values), kind=kind)
 
 
@@ -159,14 +162,40 @@ def _value(attack: Attack, name: str, values: Values | None) -> str:
     return f"{value:,.12g}"
 
 
-def _rule(cpd: CPD) -> str:
+def _rule(attack: Attack, cpd: CPD) -> str:
     """The kind and what it reads, such as "one-over: of leaked_class_size, if in_leak"."""
     rows = getattr(cpd, "rows", ())
+    if isinstance(cpd, NoisyMax):
+        return f"{cpd.kind}: leak" if any(not row.when for row in rows) else cpd.kind
+    if isinstance(cpd, Minus) and cpd.of:
+        return f"{cpd.kind}: {cpd.of[0]} less {', '.join(cpd.of[1:])}"
     if isinstance(rows, tuple) and rows and isinstance(rows[0], Row):
         return "rows" if len(rows) > 1 else "probability"
-    words = [w for field in fields(cpd) for w in _words(field.name, getattr(cpd, field.name),
-                                                        field.default)]  # fmt: skip
+    words = _turned(attack, cpd) if isinstance(cpd, Ranked) else []
+    words += [w for field in fields(cpd) for w in _words(field.name, getattr(cpd, field.name),
+                                                         field.default)]  # fmt: skip
     return f"{cpd.kind}: {', '.join(words)}" if words else cpd.kind
+
+
+def _turned(attack: Attack, cpd: Ranked) -> list[str]:
+    """Which parents lower a ranked node; of a weight that may be on either side of 0 no sign."""
+    ends = {name: _ends(attack, weight) for name, weight in cpd.weights.items()}
+    if any(low < 0 < high for low, high in ends.values()):
+        return ["by the sign of each weight"]
+    falls = [name for name, (low, _) in ends.items() if low < 0]
+    return [f"falls with {' and '.join(falls)}"] if falls else []
+
+
+def _ends(attack: Attack, ref: Ref) -> tuple[float, float]:
+    """Between which ends a number lies; of a column, or a derived number, what may be."""
+    if not isinstance(ref, str):
+        return float(ref), float(ref)
+    found = attack.parameters.get(ref[1:])
+    column = attack.subject.get(ref[1:])
+    if found is not None:
+        return found.range
+    low, high = (None, None) if column is None else (column.low, column.high)
+    return -inf if low is None else low, inf if high is None else high
 
 
 def _words(field: str, value: object, default: object) -> list[str]:

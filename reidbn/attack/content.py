@@ -90,8 +90,10 @@ def brought_up_to_date(short: Content, then: Content, now: Content) -> Content:
                 name: thing for name, thing in own.items() if name not in old or name in now[key]
             }
             news = {name: thing for name, thing in now[key].items() if thing != old.get(name)}
-            out[key] = {**kept, **news}
-        elif key in short or key not in then:
+            out |= {key: {**kept, **news}}
+            if not out[key]:
+                del out[key]
+        elif then.get(key) != now[key]:
             out[key] = now[key]
     return out
 

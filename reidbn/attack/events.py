@@ -21,7 +21,7 @@ from reidbn.cpds.arithmetic import Count
 from reidbn.cpds.event import ALL, ANY, NOT, Event, ShareOfRange, Test, passes
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
 from reidbn.cpds.report import Report
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.errors import UsageError, did_you_mean, which_state
 from reidbn.written import few
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _checked(known: Variable, sign: str, value: str) -> Atom:
         return Atom(name, (sign, value))
     if sign in ("=", "!="):
         if value not in known.states and not (not known.states and value.isdecimal()):
-            raise UsageError(f'{name} has no state "{value}"; {did_you_mean(value, known.states)}')
+            raise UsageError(f'{name} has no state "{value}"; {which_state(value, known.states)}')
         return Atom(name, (sign, value))
     if known.states and not known.is_numeric:
         states = few(known.states)

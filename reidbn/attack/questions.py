@@ -19,7 +19,7 @@ from reidbn.attack.leaves import Where
 from reidbn.attack.parts import NAME, Given, Node, parse_states
 from reidbn.cpds.protocol import NO, YES
 from reidbn.cpds.report import left_out
-from reidbn.errors import WARNING, Problem, ReidbnError, did_you_mean
+from reidbn.errors import WARNING, Problem, ReidbnError, did_you_mean, which_state
 from reidbn.written import few
 
 if TYPE_CHECKING:
@@ -153,4 +153,4 @@ def _known_state(
     elif facts.states(node):
         states = facts.states(node)
         if state not in states:
-            yield Problem(where, f'{node} has no state "{state}"; {did_you_mean(state, states)}')
+            yield Problem(where, f'{node} has no state "{state}"; {which_state(state, states)}')

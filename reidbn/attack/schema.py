@@ -66,9 +66,19 @@ class StudySpec(FilePart):
     study: Word = Field("", description="where the counts stand")
 
 
+def _or_a_list_of_studies(schema: dict[str, Any]) -> None:
+    """In the JSON Schema: a list of studies will do, or one study, or several under `studies`."""
+    said = [{"required": ["hits", "trials"]}, {"required": ["studies"]}]
+    studies = {**schema["properties"]["studies"]["anyOf"][0], "minItems": 1}
+    whole = {**schema, "oneOf": said}
+    schema.clear()
+    schema["anyOf"] = [studies, whole]
+
+
 class MeasuredSpec(FilePart):
     """One study, or several that are pooled; value, prior, range and source follow."""
 
+    model_config = ConfigDict(json_schema_extra=_or_a_list_of_studies)
     hits: Whole | None = None
     trials: Whole | None = None
     study: Word = Field("", description="where the counts stand")

@@ -32,6 +32,7 @@ _UNEXPECTED = {
     "'-'": "a list item where a `key: value` was expected; check its indentation",
     "<block sequence start>": "a list item where a `key: value` was expected",
 }
+_BRACKETED = re.compile(r"\w+(?:\[\w+\]\w*)+|(?:\[\w+\])+\w+(?:\[\w+\]\w*)*")
 
 
 def syntax_problem(problem: Any, text: str) -> tuple[int, int, str]:
@@ -54,8 +55,17 @@ def syntax_problem(problem: Any, text: str) -> tuple[int, int, str]:
     unclosed = {"flow sequence": "[", "flow mapping": "{", "quoted scalar": "a quote"}
     for what, sign in unclosed.items():
         if what in context and opened is not None and "escape" not in message:
+            if sign in "[{" and (name := _bracketed(lines, line, column)):
+                words = f'a name with [..] stands in quotes here: "{name[0]}"'
+                return line, name.start(), words
             return opened.line, opened.column, _unclosed(sign, mark, text)
     return line, column, _plain(message, text, line, column)
+
+
+def _bracketed(lines: list[str], line: int, column: int) -> re.Match[str] | None:
+    """The name of what repeats, such as notice_[who], in which a flow list goes wrong."""
+    found = _BRACKETED.finditer(lines[line]) if line < len(lines) else ()
+    return next((m for m in found if m.start() <= column <= m.end()), None)
 
 
 def _unclosed(sign: str, mark: Any, text: str) -> str:

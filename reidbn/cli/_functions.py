@@ -52,8 +52,10 @@ def read_functions(path: Path) -> list[str]:
     """
     from reidbn.cpds.function import _REGISTERED, cpd_function
 
-    if path.suffix != ".py" or not path.is_file():
+    if not path.is_file():
         raise UsageError(f"--functions {path}: there is no such Python file")
+    if path.suffix != ".py":
+        raise UsageError(f"--functions {path}: it is no Python file; name one that ends in .py")
     name = f"reidbn_functions_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

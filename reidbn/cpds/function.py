@@ -18,16 +18,16 @@ that it is written for one case at a time.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from reidbn.aside import in_passing
 from reidbn.calls import typed
-from reidbn.cpds.protocol import CPD, YES, Array, Scope, Variable, yes_no
-from reidbn.errors import ModelError, Problem, ReidbnWarning, UsageError, did_you_mean
+from reidbn.cpds.protocol import CPD, NO, YES, Array, Scope, Variable, yes_no
+from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
 _REGISTERED: dict[str, Callable[..., Any]] = {}
 _DECLARED: dict[str, Declared] = {}
@@ -89,21 +89,23 @@ _ARRAYS = (
     "it is called with whole arrays (every parent state, person and setting at once) and must be "
     "vectorised"
 )
+_ONE_BY_ONE = "it is called case by case, with one number for each argument"
+_LONGEST = 200  # letters of what an exception says
 
 
-def _failure(problem: Exception) -> str:
-    """What went wrong in a function, and what to write; never a value of the data."""
+def _failure(problem: Exception, how: str, *, of_people: bool) -> str:
+    """What went wrong in a function, and what to write; of people's data never a value."""
     said = str(problem)
-    if "truth value of an array" in said:
+    if how == _ARRAYS and "truth value of an array" in said:
         return (
             f"asks whether an array is true: {_ARRAYS}. Write np.where(condition, a, b) for "
             f"`a if condition else b`, & and | for `and` and `or`, np.minimum for min"
         )
-    if "can be converted to Python scalar" in said or "only length-1 arrays" in said:
+    one = "can be converted to Python scalar" in said or "only length-1 arrays" in said
+    if how == _ARRAYS and one:
         return f"uses an array as one number: {_ARRAYS}. Write np.exp for math.exp, and so on"
-    if isinstance(problem, TypeError) and ("float()" in said or "setting an array" in said):
-        return f"returned something that is no array of numbers: {_ARRAYS}"
-    return f"stopped with {_a(type(problem).__name__)}; {_ARRAYS}"
+    own = "" if of_people or not said.strip() else f": {said.strip().splitlines()[0][:_LONGEST]}"
+    return f"stopped with {_a(type(problem).__name__)}{own}; {how}"
 
 
 def _a(word: str) -> str:
@@ -165,7 +167,7 @@ class Function(CPD):
         if not _fits(result.shape if yes_or_no else result.shape[:-1], wanted):
             raise ModelError(
                 f"{scope.child.name}: function {self.name} returned shape {result.shape} for "
-                f"arguments that make {wanted} together; {_ARRAYS}"
+                f"arguments that make {wanted} together; {self._how}"
             )
         if yes_or_no:
             return yes_no(scope.child, result)
@@ -180,31 +182,69 @@ class Function(CPD):
     def _called(self, function: Callable[..., Any], scope: Scope) -> tuple[Array, tuple[int, ...]]:
         """What the function returns, and the shape that its arguments make together."""
         arguments = [self._argument(scope, a) for a in self.arguments]
+        shape = np.broadcast_shapes(*(np.shape(a) for a in arguments))
         try:
-            if self.declared.scalar:
-                result = self._one_by_one(function, arguments)
-            else:
-                result = np.asarray(function(*arguments), dtype=float)
+            found = (
+                self._one_by_one(function, arguments)
+                if self.declared.scalar
+                else function(*arguments)
+            )
         except Exception as problem:  # whatever a function of the user's may raise
-            raise ModelError(
-                f"{scope.child.name}: function {self.name} {_failure(problem)}"
-            ) from problem
-        return result, np.broadcast_shapes(*(np.shape(a) for a in arguments))
+            of_people = any(scope.is_of_people(name) for name in self.arguments)
+            said = _failure(problem, self._how, of_people=of_people)
+            raise self._error(scope, said) from (None if of_people else problem)
+        result = self._numbers(scope, found)
+        if self.declared.scalar:
+            result = result.reshape(*shape, *result.shape[1:])
+        return result, shape
 
-    def _one_by_one(self, function: Callable[..., Any], arguments: list[Array]) -> Array:
-        """What a function for one case at a time returns for every case."""
+    def _error(self, scope: Scope, said: str) -> ModelError:
+        return ModelError(f"{scope.child.name}: function {self.name} {said}")
+
+    @property
+    def _how(self) -> str:
+        return _ONE_BY_ONE if self.declared.scalar else _ARRAYS
+
+    def _numbers(self, scope: Scope, found: Any) -> Array:
+        """What was returned as an array; refused where it is none."""
+        if found is None or (isinstance(found, list) and any(one is None for one in found)):
+            raise self._error(scope, "returned nothing (None): each of its ways ends in a return")
+        try:
+            return np.asarray(found, dtype=float)
+        except (TypeError, ValueError):
+            what = "no number" if self.declared.scalar else "no array of numbers"
+            raise self._error(scope, f"returned something that is {what}: {self._how}") from None
+
+    def _one_by_one(self, function: Callable[..., Any], arguments: list[Array]) -> list[Any]:
+        """What a function for one case at a time returns, case after case."""
         cases = np.broadcast_arrays(*arguments)
         count = cases[0].size if cases else 1
         if count >= SCALAR_CALLS:
-            warnings.warn(
+            in_passing(
+                self.name,
+                count,
                 f"function {self.name} is called {count:,} times, case by case; written for whole "
                 f"arrays (np.where for if) it would be called once",
-                ReidbnWarning,
-                stacklevel=2,
             )
-        found = [function(*case) for case in zip(*(c.ravel().tolist() for c in cases), strict=True)]
-        values = np.asarray(found if cases else [function()], dtype=float)
-        return values.reshape(*(cases[0].shape if cases else ()), *values.shape[1:])
+        if not cases:
+            return [function()]
+        return [function(*case) for case in zip(*(c.ravel().tolist() for c in cases), strict=True)]
+
+    def stray(self, child: Variable, table: Array, *, of_people: bool) -> str:
+        """What it returned that is no chance of a yes/no node; nothing where that is not the slip.
+
+        What it made of a column of people is not told.
+        """
+        if {*child.states} != {NO, YES}:
+            return ""
+        returned = table[..., child.states.index(YES)]
+        worst = float(returned.flat[np.argmax(np.abs(returned - 0.5))])  # NaN is taken first
+        if 0 <= worst <= 1:
+            return ""
+        what = "NaN" if np.isnan(worst) else f"{worst:.6g}"
+        if of_people:
+            what = "something"
+        return f"{child.name}: function {self.name} returned {what}; P(yes) lies between 0 and 1"
 
     @property
     def declared(self) -> Declared:

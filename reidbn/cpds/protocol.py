@@ -171,6 +171,11 @@ class Scope(ABC):
         """The reference to a bare name that is a parameter or a column: for functions."""
         raise UsageError(f'"{name}" is no parent here, and this scope knows no other names')
 
+    def is_of_people(self, name: str) -> bool:
+        """Whether a bare name that a function reads stands for what a table says of people."""
+        named = any(p.name == name for p in self.parents)
+        return not named and self.resolve(name).startswith("@")
+
     def parent(self, name: str) -> Variable:
         return next(p for p in self.parents if p.name == name)
 

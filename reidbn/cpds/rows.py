@@ -35,7 +35,7 @@ from reidbn.cpds.protocol import (
     needs_probability,
     needs_reference,
 )
-from reidbn.errors import DataError, ModelError, Problem, did_you_mean
+from reidbn.errors import DataError, ModelError, Problem, did_you_mean, which_state
 from reidbn.written import few
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _odd_words(row: Row, parent: Variable) -> list[str]:
     for word in sorted({*(row.words(parent.name) or ())} - {*parent.states}):
         compared, listed = _COMPARED.match(word), few(parent.states)
         if compared is None:
-            hint = did_you_mean(word, parent.states)
+            hint = which_state(word, parent.states)
             found.append(f'{parent.name} has no state "{word}"; {hint}')
         elif not parent.is_numeric:
             found.append(f'"{word}" compares numbers, and the states of {parent.name} are {listed}')

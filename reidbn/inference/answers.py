@@ -16,7 +16,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.calls import renamed, typed
-from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
+from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean, which_state
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.counted import by_counts, counted_nodes, interval
@@ -514,7 +514,7 @@ def positions(attack: Attack, query: Query, settings: Mapping[str, Any]) -> list
     for node, state in query.wanted.items():
         states = attack.variable(node, structural).states
         if state not in states:
-            raise UsageError(f'{node} has no state "{state}"; {did_you_mean(state, states)}')
+            raise UsageError(f'{node} has no state "{state}"; {which_state(state, states)}')
         out.append(states.index(state))
     return out
 

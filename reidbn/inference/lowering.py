@@ -28,6 +28,7 @@ from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_num
 from reidbn.attack.numbers import HAIR
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.calls import described
+from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import (
     DataError,
@@ -177,7 +178,7 @@ def subject_values(attack: Attack, subject: Mapping[str, Any] | None) -> dict[st
     if unknown:
         hint = did_you_mean(unknown[0], attack.subject)
         raise UsageError(f'{attack.name} has no subject column "{unknown[0]}"; {hint}')
-    missing = [name for name in attack.subject if name not in subject]
+    missing = [n for n in attack.subject if n in attack.columns_read and n not in subject]
     if missing:
         raise UsageError(
             f"{attack.name} needs subject data: {', '.join(missing)} "
@@ -347,8 +348,21 @@ class Lowering:
 
     def table(self, name: str, subject: Mapping[str, Array]) -> Array:
         """The checked table of one node, or of its last step."""
-        tables = [checked(name, f.table) for f in self._factors(name, subject)]
+        tables = [f.table for f in self._factors(name, subject)]
+        for part, table in zip(self.parts[name], tables, strict=True):
+            self._check(name, part, table)
         return tables[-1]
+
+    def _check(self, node: str, part: Part, table: Array) -> None:
+        """Raise where a table is none, with what a Python function returned that is no chance."""
+        try:
+            checked(node, table)
+        except ModelError as slip:
+            if not isinstance(part.cpd, Function):
+                raise
+            of_people = _uses_subject(self.attack, part.cpd)
+            said = part.cpd.stray(part.variable, table, of_people=of_people)
+            raise ModelError(said or str(slip)) from None
 
     def _refuse_large_tables(self) -> None:
         for name, steps in self.parts.items():
@@ -519,7 +533,7 @@ class Lowering:
         scope.checks = self.validate
         table = full_table(part.cpd.probabilities(scope), part.parents, part.variable)
         if self.validate:
-            checked(node, table)
+            self._check(node, part, table)
         hidden = child != node
         return Factor(child, names, table, None if hidden else act, is_hidden=hidden)
 

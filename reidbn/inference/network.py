@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import EngineError, ModelError, TooLarge, UsageError, did_you_mean
+from reidbn.errors import EngineError, ModelError, TooLarge, UsageError, did_you_mean, which_state
 
 Array = NDArray[np.float64]
 States = NDArray[np.intp]
@@ -89,7 +89,7 @@ class Network:
                 f"likelihood: {node}={state},{others}"
             )
         if state not in states:
-            raise UsageError(f'{node} has no state "{state}"; {did_you_mean(state, states)}')
+            raise UsageError(f'{node} has no state "{state}"; {which_state(state, states)}')
         return states.index(state)
 
     def ancestors(self, nodes: Iterable[str]) -> set[str]:
@@ -128,7 +128,8 @@ def checked(child: str, table: Array) -> Array:
     if table.size == 0:
         raise ModelError(f"{child}: its table is empty; is there a subject?")
     low = float(table.min())
-    mass = _mass(table)
+    with np.errstate(invalid="ignore"):  # what is infinite is refused below
+        mass = _mass(table)
     gap = max(float(mass.max()) - 1.0, 1.0 - float(mass.min()))
     if low >= -TOLERANCE and gap <= TOLERANCE:  # then none is above 1; false for NaN
         return table

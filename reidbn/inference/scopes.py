@@ -30,6 +30,10 @@ class _Bound(Scope):
         is_parameter = name in self.attack.parameters or name in self.attack.numbers
         return f"${name}" if is_parameter else f"@{name}"
 
+    def is_of_people(self, name: str) -> bool:
+        derived = name in self.attack.numbers and name not in self.parameters
+        return derived or super().is_of_people(name)
+
     def parameter(self, name: str) -> Array:
         if name in self.parameters:
             return self.setting_of(self.parameters[name])

@@ -20,6 +20,7 @@ from reidbn.attack.modelfile import load, models
 from reidbn.attack.scenariofile import is_shipped
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
+from reidbn.attacks.routes.following import KnownOtherwise
 from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.placing import NamedOtherwise
 from reidbn.attacks.routes.speaking import model_for
@@ -179,7 +180,7 @@ def report(
             worst = what_if(result, scenario="worst-case", columns={}, without=())
         except ImpossibleEvidence:
             worst = results.NOT_POSSIBLE
-        except NamedOtherwise as why:
+        except (NamedOtherwise, KnownOtherwise) as why:
             worst = f"{results.NO_WORST}: {why}."
     summary = summarise(result, threshold, release)
     telling, audit = audited_telling(summary, custodian=custodian)

@@ -48,6 +48,7 @@ from reidbn.attacks.routes.blocks import risks as exact_risks
 from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, has_part, people_behind
 from reidbn.attacks.routes.counts import SubsetClasses, as_it_was, subset_classes
 from reidbn.attacks.routes.expected_match import journalist_match
+from reidbn.attacks.routes.following import following
 from reidbn.attacks.routes.inputs import Inputs
 from reidbn.attacks.routes.placing import (
     attach,
@@ -65,6 +66,7 @@ from reidbn.attacks.routes.speaking import model_for, subset_population
 from reidbn.attacks.routes.subject_data import (
     CLASS_SIZE,
     SubjectTable,
+    as_needed,
     given_columns,
     on_population,
     subject_table,
@@ -313,9 +315,11 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         base, groups, filled, inputs.people, spoken.renamed(inputs.columns),
         without=inputs.without, unknown=inputs.unknown,
     )  # fmt: skip
+    inputs = following(inputs, base, filled, groups)
     attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts, whole=whole)
     subject = given_columns(attack, len(inputs.people), inputs.subject)
     inputs = replace(inputs, subject=subject)
+    attack = as_needed(attack, {*own, *subject}, inputs.population)
     seen = groups.seen(cells)
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)

@@ -160,7 +160,7 @@ def what_if(
     fallen = sorted({*inputs.said} & ({*_chances(inputs)} - {*_chances(changed)} - {*(set or ())}))
     changed = replace(changed, said={n: v for n, v in changed.said.items() if n not in fallen})
     _refuse_other_population(inputs, changed, said=population is not None)
-    after = _of_the_same_columns(result, run(changed))
+    after = run(changed)
     more = [f"{name}: {inputs.said[name]:,.12g} -> nothing" for name in fallen]
     more += stay_out(result.inputs.people, people, suppress)
     more += _gone_before(result.inputs, names_of(unknown or (), "unknown"))
@@ -276,7 +276,7 @@ def released(
     subject = {name: np.asarray(values)[kept] for name, values in inputs.subject.items()}
     left = _left(inputs, people)
     asked = replace(inputs, people=people, subject=subject, population=left)
-    return _of_the_same_columns(result, run(asked, measures=measures))
+    return run(asked, measures=measures)
 
 
 def as_given(inputs: Inputs, people: People) -> People:
@@ -320,26 +320,6 @@ def _refuse_other_population(before: Inputs, after: Inputs, *, said: bool) -> No
                 f"{name} was given in the call (subject=) and is of one population; leave it out "
                 f"of subject=, and the model fills it for any"
             )
-
-
-def _of_the_same_columns(before: Assessment, after: Assessment) -> Assessment:
-    """What was given for each of what may be known does not hold where that is something else."""
-    for name in after.inputs.subject:
-        column = after.attack.subject[name]
-        for group in (g for g in after.attack.groups if g in (*column.axes, column.each)):
-            was, now = (_known_of(r, group) for r in (before, after))
-            if was != now:
-                raise UsageError(
-                    f"{name} was given in the call (subject=) for {', '.join(was[0])}, and what "
-                    f"may be known is something else now: make a new assessment, with its numbers"
-                )
-    return after
-
-
-def _known_of(result: Assessment, group: str) -> tuple[tuple[str, ...], Any, Any]:
-    groups = result.attack.groups
-    members = groups[group].members if group in groups else ()
-    return members, result.groups.columns, dict(result.groups.bands)
 
 
 def _left(inputs: Inputs, people: People) -> float | None:

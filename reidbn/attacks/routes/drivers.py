@@ -35,6 +35,7 @@ from reidbn.attacks.routes.assess import run
 from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.blocks import risks
 from reidbn.attacks.routes.counts import SubsetClasses
+from reidbn.attacks.routes.following import by_what_is_known
 from reidbn.attacks.routes.placing import WITH_GROUP
 from reidbn.attacks.routes.subject_data import CLASS_SIZE, P_UNIQUE, SubjectTable
 from reidbn.attacks.routes.summed import (
@@ -296,7 +297,12 @@ def _kept(result: Assessment, measure: str, method: str) -> str:
 
 
 def can_part(result: Assessment) -> bool:
-    """Few enough groups and people for every sure group to be a member of its own."""
+    """Few enough groups and people for every sure group to be a member of its own.
+
+    Numbers of the call that people have by what is known are of all that is sure together.
+    """
+    if any(by_what_is_known(result.attack, name) for name in result.inputs.subject):
+        return False
     groups = sum(len(p.columns) if p.member == EVERYTHING_SURE else 1 for p in result.groups.placed)
     return groups <= MOST_APART and result.subject_table.subjects << groups <= CELLS_APART
 

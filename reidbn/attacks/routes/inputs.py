@@ -56,6 +56,8 @@ class Inputs:
     """Whether it matters how many groups are known, so that a sure group is not its columns."""
     named: frozenset[str] = frozenset()
     """Nodes that something names one by one, so that a group is not its columns alone."""
+    given_for: Any = None
+    """What may be known where numbers of the call are by what is known (following.py)."""
     trials = older("draws")
 
     @property

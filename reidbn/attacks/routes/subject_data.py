@@ -142,6 +142,16 @@ def _asks_of_those_alone(attack: Attack) -> bool:
     return gates and column not in attack.behind_utilities
 
 
+def as_needed(attack: Attack, given: Collection[str], population: float | None) -> Attack:
+    """The attack without columns that nothing reads and that neither call nor table fill."""
+    known = providers()
+    filled = {n for n in known if population is not None or not known[n].needs_population}
+    kept = {*attack.columns_read, *given, *filled}
+    if {*attack.subject} <= kept:
+        return attack
+    return attack.replace(subject=[c for c in attack.subject.values() if c.name in kept])
+
+
 def refuse_unprovided(
     attack: Attack, group: str | None, told: Told, given: Collection[str]
 ) -> None:
