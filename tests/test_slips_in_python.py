@@ -55,3 +55,20 @@ def test_numbers_in_the_place_of_a_question_to_people_are_refused():
     risks = rb.assess("prosecutor", people)
     with pytest.raises(UsageError):
         rb.tornado(risks, np.array([1.0, 2.0]))
+
+
+def test_a_comparison_the_wrong_way_round_is_never_another_one():
+    attack = rb.loads("""
+schema_version: 1
+name: k
+nodes:
+  kept: {states: 0..3, cpd: {kind: binomial, n: 3, p: 0.5}, source: assumption}
+  band: {states: ["<2", ">2"], cpd: {kind: uniform}}
+questions: {risk: {target: kept=2}}
+""")
+    for given in ("kept=>2", "kept=<2", "band=>2, kept=>1"):
+        with pytest.raises(UsageError, match="was meant: the = of a comparison stands last"):
+            rb.ask(attack, "kept=3", given=given)
+    assert float(rb.ask(attack, "kept=3", given="band=>2")) == pytest.approx(1 / 8)
+    for given in ("kept>2", {"kept": ">2"}):
+        assert float(rb.ask(attack, "kept=3", given=given)) == pytest.approx(1)

@@ -433,6 +433,12 @@ def parse_states(text: str | Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+class Stated(str):
+    """A state as it stands after =: in kept=>2 it is no comparison, whatever it looks like."""
+
+    __slots__ = ()
+
+
 def parse_given(text: str | Mapping[str, Any]) -> dict[str, Given]:
     """Read evidence: states by node, or P(what was seen | state) for every state of a node.
 
@@ -464,7 +470,7 @@ def parse_given(text: str | Mapping[str, Any]) -> dict[str, Given]:
         elif tested is not None:
             named = {tested[1]: tested[2].strip()}  # such as known: ">=2"
         else:
-            named = dict(parse_states(part))
+            named = {node: Stated(state) for node, state in parse_states(part).items()}
         twice = [node for node in named if node in found]
         if twice and tested is not None and isinstance(found[twice[0]], str):
             first = str(found.pop(twice[0]))  # known>=1, known<=2: both hold
