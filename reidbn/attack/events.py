@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reidbn.attack.parts import Node, Stated, parse_states
+from reidbn.attack.parts import Node, AfterEquals, parse_states
 from reidbn.cpds.arithmetic import Count
 from reidbn.cpds.event import ALL, ANY, NOT, Event, ShareOfRange, Test, passes
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
@@ -90,7 +90,7 @@ def read_test(name: str, text: str, find: States) -> Atom | None:
     tested = _TESTED.match(text)
     if known is None or (not known.is_group and (text in known.states or tested is None)):
         return None
-    if tested and isinstance(text, Stated):
+    if tested and isinstance(text, AfterEquals):
         return _checked(known, "=", text)
     sign, value = (tested[1], tested[2].strip()) if tested else ("=", text)
     return _checked(known, sign, value)

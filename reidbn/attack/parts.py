@@ -433,7 +433,7 @@ def parse_states(text: str | Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-class Stated(str):
+class AfterEquals(str):
     """A state as it stands after =: in kept=>2 it is no comparison, whatever it looks like."""
 
     __slots__ = ()
@@ -470,7 +470,7 @@ def parse_given(text: str | Mapping[str, Any]) -> dict[str, Given]:
         elif tested is not None:
             named = {tested[1]: tested[2].strip()}  # such as known: ">=2"
         else:
-            named = {node: Stated(state) for node, state in parse_states(part).items()}
+            named = {node: AfterEquals(state) for node, state in parse_states(part).items()}
         twice = [node for node in named if node in found]
         if twice and tested is not None and isinstance(found[twice[0]], str):
             first = str(found.pop(twice[0]))  # known>=1, known<=2: both hold
@@ -505,4 +505,4 @@ def _state(state: object) -> str:
     """True and False are what Python users write for yes and no."""
     if isinstance(state, bool):
         return YES if state else NO
-    return str(state)
+    return state if isinstance(state, AfterEquals) else str(state)
