@@ -28,3 +28,20 @@ def test_the_help_of_decide_offers_nothing_that_is_refused(capsys):
         assert f"{option}: the policy is that of the attack as it is; use reidbn ask" in (
             capsys.readouterr().err
         )
+
+
+# -- what is done, and what is known ---------------------------------------------------------------
+
+
+def test_a_control_is_something_that_is_done(tmp_path):
+    found = rb.decide("insider-decides")
+    scenario = tmp_path / "caught.yaml"
+    scenario.write_text("schema_version: 1\nkind: scenario\nname: c\ntitle: t\nstory: s\n"
+                        "given: {aim: money}\n", encoding="utf-8")  # fmt: skip
+    money = {"aim": "money"}
+    for said in ({"given": money}, {"given": money, "set": {"p_audit": 0.2}},
+                 {"scenario": str(scenario)}):  # fmt: skip
+        with pytest.raises(rb.UsageError, match="a control is something that is done: write set"):
+            found.controls({"x": {**said, "cost": 5}})
+    done = found.controls({"x": {"do": money, "cost": 5}})
+    assert done["attacks"].item() == pytest.approx(0.612, abs=1e-12)  # what is done is in both
