@@ -45,3 +45,23 @@ def test_a_control_is_something_that_is_done(tmp_path):
             found.controls({"x": {**said, "cost": 5}})
     done = found.controls({"x": {"do": money, "cost": 5}})
     assert done["attacks"].item() == pytest.approx(0.612, abs=1e-12)  # what is done is in both
+
+
+# -- what stands behind a number -------------------------------------------------------------------
+
+
+def test_a_value_follows_from_the_evidence_beside_a_prior_of_ones_own():
+    counted = rb.attack.Measured(rb.attack.Study(20, 38, "x"))
+    alone = rb.attack.Parameter("p", evidence=counted)
+    uniform = rb.attack.Prior("uniform")
+    beside = rb.attack.Parameter("p", evidence=counted, prior=uniform)
+    assert (beside.value, beside.range, beside.source) == (alone.value, alone.range, alone.source)
+    assert beside.prior == uniform
+    text = ("schema_version: 1\nname: m\ntitle: t\nstory: s\nparameters:\n"
+            "  p: {measured: {hits: 20, trials: 38, study: x}, prior: {kind: uniform}}\n"
+            "nodes: {a: {cpd: {kind: probability, p: $p}, source: s}}\n"
+            "questions: {risk: {target: a=yes}}\n")  # fmt: skip
+    attack = rb.loads(text)
+    assert float(rb.ask(attack)) == pytest.approx(20.5 / 39, rel=1e-12)
+    assert rb.loads(rb.dumps(attack)) == attack
+    assert rb.uncertainty(attack).mean == pytest.approx(sum(alone.range) / 2, rel=1e-9)
