@@ -65,3 +65,15 @@ def test_a_value_follows_from_the_evidence_beside_a_prior_of_ones_own():
     assert float(rb.ask(attack)) == pytest.approx(20.5 / 39, rel=1e-12)
     assert rb.loads(rb.dumps(attack)) == attack
     assert rb.uncertainty(attack).mean == pytest.approx(sum(alone.range) / 2, rel=1e-9)
+
+
+def test_quantiles_say_each_level_once():
+    text = ("schema_version: 1\nname: m\ntitle: t\nstory: s\nparameters:\n"
+            "  p: {elicited: [{expert: A, quantiles: {0.1: .1, LEVEL: .15, 0.5: .3}}]}\n"
+            "nodes: {a: {cpd: {kind: probability, p: $p}, source: s}}\n"
+            "questions: {risk: {target: a=yes}}\n")  # fmt: skip
+    for level in ("0.10", "1e-1"):
+        with pytest.raises(rb.ModelError, match=f"0.1 and {level} are one level"):
+            rb.loads(text.replace("LEVEL", level))
+    said = rb.loads(text.replace("LEVEL", "0.2")).parameters["p"].evidence.experts[0]
+    assert said.quantiles == {0.1: 0.1, 0.2: 0.15, 0.5: 0.3}
