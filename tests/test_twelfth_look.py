@@ -77,3 +77,23 @@ def test_quantiles_say_each_level_once():
             rb.loads(text.replace("LEVEL", level))
     said = rb.loads(text.replace("LEVEL", "0.2")).parameters["p"].evidence.experts[0]
     assert said.quantiles == {0.1: 0.1, 0.2: 0.15, 0.5: 0.3}
+
+
+ENDS_AT_ITS_VALUE = """\
+parameters: {p: {value: 0.526, range: [0.3, 0.9], source: s}}
+numbers:
+  q1: 1 - (1 - p) ^ 5
+  q2: {is: "max(q1, p)", unit: probability, source: s}
+where: [q2 <= q1]
+nodes: {a: {cpd: {kind: probability, p: $q2}, source: s}}
+questions: {risk: {target: a=yes}}
+"""
+
+
+def test_a_bar_that_ends_at_the_value_holds_the_answer_there(tmp_path):
+    bar = rb.tornado(written(tmp_path, ENDS_AT_ITS_VALUE))["q2"]
+    assert bar.high == pytest.approx(bar.value, rel=1e-8)
+    assert bar.highest == pytest.approx(0.976072809441, abs=1e-8)
+    assert not any("outside" in note for note in bar.notes)
+    beyond = rb.tornado(written(tmp_path, ENDS_AT_ITS_VALUE), over={"p": (0.6, 0.8)})["p"]
+    assert any("p is 0.526, outside of 0.6 to 0.8" in note for note in beyond.notes)
