@@ -97,3 +97,29 @@ def test_a_bar_that_ends_at_the_value_holds_the_answer_there(tmp_path):
     assert not any("outside" in note for note in bar.notes)
     beyond = rb.tornado(written(tmp_path, ENDS_AT_ITS_VALUE), over={"p": (0.6, 0.8)})["p"]
     assert any("p is 0.526, outside of 0.6 to 0.8" in note for note in beyond.notes)
+
+
+# -- gates -----------------------------------------------------------------------------------------
+
+
+ALARMS = """\
+parameters: {mu: {value: 2, range: [0.1, 6], unit: alarms per day, source: s}}
+nodes:
+  n: {states: 0..3, cpd: {kind: poisson, mean: $mu}, source: s}
+  hit: {parents: [n], rows: [{when: {n: "3"}, p: {yes: 0.1, no: rest}},
+                             {p: {yes: 0.4, no: rest}}], source: s}
+questions: {risk: {target: hit=yes}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "limit", "code"),
+    [("n=1", "0.3", 0), ("n<3", "0.7", 0), ("n=1", "0.27", 1), ("n=3", "0.33", 0),
+     ("hit=yes", "0.35", 1), ("hit=yes", "0.44", 0)],
+)  # fmt: skip
+def test_gates_of_ask_and_sweep_agree_on_what_is_cut_off(tmp_path, capsys, target, limit, code):
+    path = written(tmp_path, ALARMS)
+    for words in (("ask", path, target, "--set", "mu=2"), ("sweep", path, target, "--over=mu=2")):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--fail-above", limit])
+        assert ended.value.code == code, (words, capsys.readouterr())
