@@ -123,3 +123,28 @@ def test_gates_of_ask_and_sweep_agree_on_what_is_cut_off(tmp_path, capsys, targe
         with pytest.raises(SystemExit) as ended:
             main([*words, "--fail-above", limit])
         assert ended.value.code == code, (words, capsys.readouterr())
+
+
+# -- what attempts teach ---------------------------------------------------------------------------
+
+
+SURELY = """\
+parameters:
+  p: {value: 0.3, source: s, prior: {kind: triangular, mode: 0.3}}
+  q: {value: 0.6, source: s}
+nodes:
+  a: {cpd: {kind: probability, p: $p}, source: s}
+  b: {parents: [a], rows: [{when: {a: "yes"}, p: {low: $q, mid: rest, high: 0}},
+                           {p: {low: rest, mid: $q, high: 0}}], states: [low, mid, high], source: s}
+questions: {risk: {target: a=yes}}
+"""
+
+
+def test_what_can_never_be_teaches_nothing(tmp_path):
+    path = written(tmp_path, SURELY)
+    for target, hits, chance in (("not (b=high)", 1, 1), ("b=high", 1, 0), ("b=high", 7, 0)):
+        message = f"can never be in this model: .* has probability {chance} whatever p, q may be"
+        with pytest.raises(rb.UsageError, match=message):
+            rb.learn(path, [{"target": target, "hits": hits, "trials": 7}])
+    sure = rb.learn(path, [{"target": "not (b=high)", "hits": 7, "trials": 7}])
+    assert sure["p"].mean == pytest.approx(sure["p"].mean_before, rel=1e-9)

@@ -61,6 +61,7 @@ PASSES = 2  # ... which are made alike in weight so often
 REACH = 10.0  # sds around the mean
 LEVEL = 0.95
 MOST_LOG = 600.0  # by which a chance may be above the largest of the points, in logs
+SURE = 1e-14  # less than 1: nothing, but for rounding
 FAR = 1e5  # by which rounding may grow where an answer is read beyond the points of its grid
 
 
@@ -267,7 +268,9 @@ class _Weighing:
         from scipy.special import xlog1py, xlogy
 
         total: Array = np.zeros(1)
-        for seen, p in zip(self.attempts, rates, strict=True):
+        for seen, found in zip(self.attempts, rates, strict=True):
+            p = np.clip(found, 0.0, 1.0)  # a sum of 1 may be above it in its last digit
+            _refuse_never(seen, p, self.names)
             total = total + xlogy(seen.hits, p) + xlog1py(seen.trials - seen.hits, -p)
         return total
 
@@ -448,6 +451,17 @@ class _Scattering(_Weighing):
             apart = np.abs(found / np.outer(sds, sds))
         np.fill_diagonal(apart, 0.0)
         return float(np.nanmax(apart))
+
+
+def _refuse_never(seen: Attempts, p: Array, names: Sequence[str]) -> None:
+    """Raise where so many hits could be at no value of any parameter."""
+    is_surely, is_never = bool((1 - p <= SURE).all()), bool((p <= 0).all())
+    if (is_surely and seen.hits < seen.trials) or (is_never and seen.hits > 0):
+        raise UsageError(
+            f"what was seen can never be in this model: {seen.target} has probability "
+            f"{int(is_surely)} whatever {', '.join(names)} may be, and {seen.hits:,} of "
+            f"{seen.trials:,} were hits; check the target, the counts, and what the model rules out"
+        )
 
 
 def _as_kept(case: Asked, new: Sequence[Parameter]) -> float:
