@@ -148,3 +148,32 @@ def test_what_can_never_be_teaches_nothing(tmp_path):
             rb.learn(path, [{"target": target, "hits": hits, "trials": 7}])
     sure = rb.learn(path, [{"target": "not (b=high)", "hits": 7, "trials": 7}])
     assert sure["p"].mean == pytest.approx(sure["p"].mean_before, rel=1e-9)
+
+
+TWICE = """\
+parameters: {p: {value: 0.3, range: [0, 1], source: s}}
+numbers: {twice: "2 * p"}
+nodes: {a: {cpd: {kind: probability, p: $p}, source: s},
+        b: {cpd: {kind: probability, p: $twice}, source: s}}
+questions: {risk: {target: a=yes}}
+"""
+
+
+def test_what_was_learnt_is_told_where_no_attack_can_be_kept(tmp_path, capsys):
+    path, new = written(tmp_path, TWICE), tmp_path / "new.yaml"
+    found = rb.learn(path, [{"target": "risk", "hits": 9, "trials": 10}])
+    assert found["p"].mean == pytest.approx(10 / 12, abs=1e-12)
+    assert found.tests[0].saved == pytest.approx(10 / 12, abs=1e-12)
+    with pytest.raises(rb.ModelError, match=r"numbers.twice.is: .*no probability.*over narrower"):
+        _ = found.attack
+    told = found.to_dict()
+    assert told["attack"] is None
+    assert told["refused"] in str(found)
+    with pytest.raises(SystemExit) as ended:
+        main(["learn", path, "--test", "risk: 9/10", "--save", str(new)])
+    assert ended.value.code == 2
+    assert "expected 5 before, 8.333 after" in capsys.readouterr().out
+    assert not new.exists()
+    narrow = rb.learn(path, [{"target": "risk", "hits": 9, "trials": 10}], over={"p": (0, 0.5)})
+    assert float(rb.ask(narrow.attack, "risk")) == narrow["p"].mean
+    assert "refused" not in narrow.to_dict()

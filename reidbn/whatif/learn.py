@@ -15,16 +15,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from reidbn.aside import asides
+from reidbn.attack.attack import Attack
 from reidbn.attack.events import as_written
 from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import Prior
 from reidbn.calls import typed
-from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.errors import ModelError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
 from reidbn.whatif.cases import What, case_of
@@ -44,9 +45,6 @@ from reidbn.whatif.scattered import (
 from reidbn.whatif.sensitivity import Over, spans
 from reidbn.whatif.sobol import ROUNDING, Grid, counts_held, held, with_ranges
 from reidbn.whatif.summaries import mean
-
-if TYPE_CHECKING:
-    pass
 
 MOST_CELLS = 1 << 22  # combinations of points
 MOST_ASKED = 1 << 23  # numbers that the engine makes, where nothing else follows the answer
@@ -289,10 +287,9 @@ class _Weighing:
         left = {u.parameter: (u.low, u.mean, u.high) for u in updates}
         for grid in self.grids:
             refuse_wrong_degrees(grid.case, {n: left[n] for n in grid.names})
-        new = [*map(self._parameter, updates)]
-        tests = tuple(self._expected(j, _as_kept(c, new)) for j, c in enumerate(cases))
-        own = as_written(case.attack)
-        attack = own.replace(parameters=own.parameters.replace(*new))
+        means = {u.parameter: u.mean for u in updates}
+        tests = tuple(self._expected(j, _as_kept(c, means)) for j, c in enumerate(cases))
+        kept, refused = self._kept(as_written(case.attack), updates, tests)
         return Learned(
             name=case.attack.name,
             tests=tests,
@@ -302,11 +299,33 @@ class _Weighing:
             settings=self.posterior.size,
             log_evidence=self.log_evidence,
             correlation=self._correlation(),
-            attack=with_what_differs(attack, tests),
+            kept=kept,
+            refused=refused,
             filled_in=tuple(n for n, p in self.varied.items() if p.prior is None),
             notes=(*dict.fromkeys(n for g in self.grids for n in g.declared),
-                   *held(case, self.varied), *counts_held(case, self.varied), *asides()),
+                   *held(case, self.varied), *counts_held(case, self.varied), *asides(),
+                   *([refused] if refused else [])),
         )  # fmt: skip
+
+    def _kept(
+        self, own: Attack, updates: Sequence[Update], tests: tuple[SeenTest, ...]
+    ) -> tuple[Attack | None, str]:
+        """The attack with what was learnt; or why there is none with each parameter at its mean.
+
+        What no test stands on may not bear these means.
+        """
+        new = map(self._parameter, updates)
+        try:
+            attack = own.replace(parameters=own.parameters.replace(*new))
+        except ModelError as problem:
+            wrong = "; ".join(f"{p.address}: {p.message}" for p in problem.problems
+                              if not p.is_warning)  # fmt: skip
+            at = ", ".join(f"{u.parameter}={u.mean:.6g}" for u in updates)
+            return None, (
+                f"no attack is kept: at what was learnt ({at}) it has {wrong}. Learn over "
+                f"narrower ranges (over=), or mend the model"
+            )
+        return with_what_differs(attack, tests), ""
 
     def _update(self, i: int) -> Update:
         name = self.names[i]
@@ -464,10 +483,10 @@ def _refuse_never(seen: Attempts, p: Array, names: Sequence[str]) -> None:
         )
 
 
-def _as_kept(case: Asked, new: Sequence[Parameter]) -> float:
-    """What the attack answers that is kept, the mean over people."""
-    attack = case.attack.replace(parameters=case.attack.parameters.replace(*new))
-    found = replace(case, attack=attack).evaluate({})
+def _as_kept(case: Asked, means: Mapping[str, float]) -> float:
+    """What is answered with each parameter at its own mean, the mean over people."""
+    settings = {**means, **case.settings}
+    found = replace(case, settings=settings, beyond_range=True).evaluate({})
     return float(mean(found.probability, case.weights)[0])
 
 
