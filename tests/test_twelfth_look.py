@@ -177,3 +177,44 @@ def test_what_was_learnt_is_told_where_no_attack_can_be_kept(tmp_path, capsys):
     narrow = rb.learn(path, [{"target": "risk", "hits": 9, "trials": 10}], over={"p": (0, 0.5)})
     assert float(rb.ask(narrow.attack, "risk")) == narrow["p"].mean
     assert "refused" not in narrow.to_dict()
+
+
+TWO_LISTS = """\
+parameters: {r1: {value: 0.2, source: s}, r2: {value: 0.6, source: s},
+             worth: {value: 10, range: [0, 100], unit: euro, source: s}}
+nodes:
+  success: {parents: [list], rows: [{when: {list: none}, p: {yes: 0, no: 1}},
+                                    {p: {yes: 0.3, no: rest}}], source: s}
+  harm: {parents: [success, list], rows: [{when: {success: "no"}, p: {yes: 0, no: 1}},
+         {when: {list: first}, p: {yes: $r2, no: rest}}, {p: {yes: $r1, no: rest}}], source: s}
+decisions: {list: {options: [none, first, second], source: s}}
+utilities: {g: {of: [success], unit: euro, source: s,
+                rows: [{when: {success: "yes"}, value: $worth}, {value: 0}]}}
+questions: {risk: {target: harm=yes}}
+"""
+
+
+def test_learn_says_of_which_of_tied_policies_it_is(tmp_path):
+    attack = rb.load(written(tmp_path, TWO_LISTS))
+    test = {"target": "risk", "hits": 3, "trials": 40}
+    with pytest.warns(UserWarning, match=r"Tied: at list another option .* takes \(list=second\)"):
+        found = rb.learn(attack, [test], over=["r1", "r2"])
+    assert any("what is learnt is of the policy that he takes" in note for note in found.notes)
+    assert found["r1"].mean < 0.4
+    assert found["r2"].mean == pytest.approx(0.5, abs=1e-3)
+    for taken, moved, still in (("second", "r1", "r2"), ("first", "r2", "r1")):
+        other = rb.learn(attack.with_policy(f"list={taken}"), [test], over=["r1", "r2"])
+        assert other[moved].mean == pytest.approx(found["r1"].mean, abs=1e-3)
+        assert other[still].mean == pytest.approx(0.5, abs=1e-9)
+        assert not other.notes
+
+
+def test_learn_says_that_policies_are_tied_at_some_values(tmp_path):
+    text = TWO_LISTS.replace("{value: $worth}", "{value: 0}").replace(
+        "nodes:", "numbers: {gap: {is: 'max(worth - 50, 0)', unit: euro, source: s}}\nnodes:"
+    ).replace("utilities: {", "utilities: {more: {of: [list], unit: euro, source: s, "
+              "rows: [{when: {list: second}, value: $gap}, {value: 0}]}, ")  # fmt: skip
+    attack = rb.load(written(tmp_path, text)).with_values({"worth": 80})
+    assert not rb.ask(attack, "risk").tied
+    with pytest.warns(UserWarning, match="Tied: at some values options are worth the same"):
+        rb.learn(attack, [{"target": "risk", "hits": 3, "trials": 40}])

@@ -19,7 +19,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from reidbn.aside import asides
+from reidbn.aside import aside, asides
 from reidbn.attack.attack import Attack
 from reidbn.attack.events import as_written
 from reidbn.attack.parts import Parameter
@@ -28,12 +28,14 @@ from reidbn.calls import typed
 from reidbn.errors import ModelError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
+from reidbn.inference.worst import AT_SOME, TIED, tied_over
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.learned import Attempts, Learned, SeenTest, Update, with_what_differs
 from reidbn.whatif.looking import inwards, levels_of, numbers_of, refuse_wrong_degrees
 from reidbn.whatif.prior_points import beta_shapes, gauss_points
 from reidbn.whatif.priors import PriorMeasure, measure, prior_text
+from reidbn.whatif.scan import at_draws
 from reidbn.whatif.scattered import (
     SCATTERED,
     ScatteredPoints,
@@ -58,6 +60,8 @@ FINE, FEWEST_FINE = 801, 201  # pieces of a parameter for its interval ...
 PASSES = 2  # ... which are made alike in weight so often
 REACH = 10.0  # sds around the mean
 LEVEL = 0.95
+MOST_TAKEN = 4  # rules of a policy that are said
+SEED = 20250101
 MOST_LOG = 600.0  # by which a chance may be above the largest of the points, in logs
 SURE = 1e-14  # less than 1: nothing, but for rounding
 FAR = 1e5  # by which rounding may grow where an answer is read beyond the points of its grid
@@ -95,6 +99,8 @@ def learn(
     ]
     names = _names(cases, attempts, over, priors)
     varied = with_ranges(cases[0], names, priors)
+    for case, own in zip(cases, attempts, strict=True):
+        _say_tied(case, {n: p for n, p in varied.items() if n not in own.set})
     if any(is_rough(c, varied) for c in cases):
         return _Scattering(varied, attempts, cases).learned(cases)
     free = [[n for n in varied if n not in a.set] for a in attempts]
@@ -104,6 +110,37 @@ def learn(
     except TooLarge:
         work = _Scattering(varied, attempts, cases)
     return work.learned(cases)
+
+
+def _say_tied(case: Asked, varied: Mapping[str, Parameter]) -> None:
+    """Say under which of the policies that are worth the same a test is read: that which is taken.
+
+    Under the worst of them it would be no more cautious: few hits would then speak against the
+    numbers of all, also of those under which nobody attacked.
+    """
+    names = tied_over(case, at_draws(case, varied, SEED))
+    if names is None:
+        return
+    where = f"{TIED}at {', '.join(names)} another option is worth the same to the attacker"
+    aside(
+        "tied",
+        1.0,
+        f"{where if names else AT_SOME}; what is learnt is of the policy that he takes"
+        f"{_taken(case, names)}, and under another the same test teaches of other numbers "
+        f"(attack.with_policy, --policy)",
+    )
+
+
+def _taken(case: Asked, names: Sequence[str]) -> str:
+    """The rules of what is taken at the values as they are, where they are one for all, and few."""
+    from reidbn.whatif.decide import decided
+
+    try:
+        every = decided(case).rules if names and case.count == 1 else ()
+    except UsageError:
+        return ""
+    rules = [rule for rule in every if rule.split("=")[0].strip() in names]
+    return f" ({'; '.join(rules)})" if 0 < len(rules) <= MOST_TAKEN else ""
 
 
 def _attempts(i: int, test: Mapping[str, Any]) -> Attempts:

@@ -104,9 +104,14 @@ def _between_kinks(case: Asked, name: str, low: float, high: float) -> Array:
 
 def worst_at_draws(case: Asked, varied: Mapping[str, Parameter], seed: int) -> Asked:
     """The case of the worst of tied policies, where any are tied at some draws of the priors."""
+    return of_worst(case, at_draws(case, varied, seed))
+
+
+def at_draws(case: Asked, varied: Mapping[str, Parameter], seed: int) -> Iterator[dict[str, Array]]:
+    """Draws of the priors at which ties between policies are looked for."""
     rng = np.random.default_rng(seed)
     drawn = {n: measure(p).draw(rng, LOOKED_TIED) for n, p in varied.items()}
-    return of_worst(case, _that_can_be(case, drawn) if drawn else [])
+    return _that_can_be(case, *([drawn] if drawn else []))
 
 
 def near_the_ends(low: float, high: float) -> Array:
