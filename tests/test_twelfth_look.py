@@ -218,3 +218,42 @@ def test_learn_says_that_policies_are_tied_at_some_values(tmp_path):
     assert not rb.ask(attack, "risk").tied
     with pytest.warns(UserWarning, match="Tied: at some values options are worth the same"):
         rb.learn(attack, [{"target": "risk", "hits": 3, "trials": 40}])
+
+
+# -- counts that are worked out --------------------------------------------------------------------
+
+
+ATTEMPTS = """\
+parameters: {m: {value: 3, range: [1, 8], unit: people, source: s}, p: {value: 0.1, source: s}}
+numbers: {h: {is: 2 * m, unit: people}}
+nodes: {a: {states: 0..16, cpd: {kind: binomial, n: $h, p: $p}, source: s}}
+questions: {risk: {target: "a>=1"}}
+"""
+
+
+def test_a_number_that_can_only_be_whole_moves_in_whole_steps(tmp_path):
+    path = written(tmp_path, ATTEMPTS)
+    bars = rb.tornado(path)
+    assert {*bars} == {bars["m"], bars["h"], bars["p"]}
+    assert (bars["h"].low, bars["h"].high, bars["h"].method) == (2, 16, "scan")
+    assert bars["h"].at_high == pytest.approx(1 - 0.9**16, abs=1e-12)
+    solved = rb.solve(path, "risk", "h", 0.5)
+    assert solved.values == (6.0,)  # 1 - .9^6 = .469, 1 - .9^7 = .522
+    assert float(rb.ask(path, set={"h": 7})) == pytest.approx(1 - 0.9**7, abs=1e-12)
+    cut = written(
+        tmp_path, ATTEMPTS.replace("unit: people}}", "unit: people, range: [2.5, 15.5]}}")
+    )
+    assert (rb.tornado(cut)["h"].low, rb.tornado(cut)["h"].high) == (3, 15)
+
+
+def test_a_number_that_is_read_as_a_count_loses_its_bar_alone(tmp_path):
+    path = written(tmp_path, ATTEMPTS.replace("2 * m", "2 * m + 0.0 * p"))
+    bars = rb.tornado(path)
+    assert {bar.parameter for bar in bars} == {"m", "p"}
+    (note,) = (n for n in bars.notes if "h has no bar" in n)
+    assert "from 2 to 16 it is not always what it is read as (a: a number of attempts" in note
+    kind = "hypergeometric-leak, records: 30, leaked: $h, class_size: 5"
+    leak = ATTEMPTS.replace("binomial, n: $h, p: $p", kind).replace("2 * m", "2 * m + 0.0 * p")
+    (note,) = (n for n in rb.tornado(written(tmp_path, leak)).notes if "h has no bar" in n)
+    assert "leaked is 2.0" in note
+    assert "float64" not in note

@@ -56,7 +56,7 @@ def worst_along(case: Asked, ranges: Mapping[str, tuple[float, float]]) -> Asked
     """The case of the worst of tied policies, where any are tied along one of these ranges."""
     points = {}
     for n, (low, high) in ranges.items() if case.decides else ():
-        even = spread(low, high, LOOKED_TIED, integer=case.parameter(n).is_integer)
+        even = spread(low, high, LOOKED_TIED, integer=takes_whole_numbers(case, n))
         points[n] = np.unique(np.concatenate([even, _between_kinks(case, n, low, high)]))
     return of_worst(case, _that_can_be(case, *({n: at} for n, at in points.items())))
 
