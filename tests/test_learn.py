@@ -212,7 +212,7 @@ def test_what_is_wrong_is_said(tests, message):
 
 def test_what_cannot_be_is_refused():
     sure = PAIR.replace("{yes: $p, no: rest}}]}\n  b", "{yes: 0, no: 1}}]}\n  b")
-    with pytest.raises(rb.errors.UsageError, match="cannot be under these priors"):
+    with pytest.raises(rb.errors.UsageError, match="can never be in this model: a=yes"):
         rb.learn(rb.loads(sure.replace("yes: $p, no: rest}}]", "yes: 0, no: 1}}]"
                  ).replace("source: assumption, prior", "source: x, prior")),
                  [{"target": "a=yes", "hits": 1, "trials": 1},

@@ -33,6 +33,7 @@ Array = NDArray[np.float64]
 HAIR = 1e-12  # by so much rounding may take a number over the end of its range
 MOST_STEPS = 4_000  # of a formula with all that it reads written out
 REMEDY = "; narrow the ranges of what it reads, or its settings"
+_WHOLE = ("number", "name", "+", "-", "*", "min", "max", "neg")  # what makes no parts of one
 LOGIC = (0.0, 1.0, 2.0)  # numbers that nobody has to give a source for
 
 
@@ -260,6 +261,8 @@ class Derived:
             low, high = max(limits[0], limits[2]), min(limits[1], limits[3])
             here = float(value[0]) + 0.0
             low, high = (x + 0.0 if math.isfinite(x) else here for x in (low, high))  # no -0
+            if name in self.whole:
+                low, high = math.ceil(low - HAIR), math.floor(high + HAIR)
             source = f"derived: {number.formula}"
             found[name] = Parameter(
                 name, here, min(low, here), max(high, here), self.units[name] or "number", source,
@@ -289,13 +292,28 @@ class Derived:
     def _times(self, exponent: Term) -> int | None:
         """The largest value of an exponent that is always a whole number from 0 up, else None."""
         low, high = enclosure(exponent, {n: self._range(n) for n in exponent.names})
-        whole = all(number % 1 == 0 for number in exponent.literals) and all(
-            n in self.attack.parameters and self.attack.parameters[n].is_integer
-            for n in exponent.names
+        whole = self._adds_up(exponent, ())
+        return int(high) if whole and low >= 0 and math.isfinite(high) else None
+
+    def _adds_up(self, term: Term, whole: Container[str]) -> bool:
+        """Whether a formula makes whole numbers of counts, and of numbers that are `whole`."""
+        counts = self.attack.parameters
+        return (
+            all(number % 1 == 0 for number in term.literals)
+            and all(n in whole or (n in counts and counts[n].is_integer) for n in term.names)
+            and all(step.op in _WHOLE for step in term.walk())
         )
-        adds = all(step.op in ("number", "name", "+", "-", "*", "min", "max", "neg")
-                   for step in exponent.walk())  # fmt: skip
-        return int(high) if whole and adds and low >= 0 and math.isfinite(high) else None
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """Numbers that can only be whole, in units that are counted."""
+        found: set[str] = set()
+        for name in self.order:
+            unit = self.units[name] or "number"
+            counted = Parameter(name, 0, 0, 1, unit=unit).is_integer
+            if counted and self._adds_up(self.terms[name], found):
+                found.add(name)
+        return frozenset(found)
 
     def _range(self, name: str) -> Interval:
         return self.attack.parameters[name].range if name in self.attack.parameters else EVERYTHING

@@ -65,8 +65,9 @@ class Parameter:
     def _follow(self, evidence: Evidence) -> None:
         """Prior, value and range as far as they are not stated."""
         new: dict[str, Any] = {}
-        if self.prior is None and not evidence.problems(self.unit):
-            new["prior"] = Belief(evidence=evidence)
+        if not evidence.problems(self.unit):
+            if self.prior is None:
+                new["prior"] = Belief(evidence=evidence)
             if math.isnan(self.value):
                 new["value"] = evidence.law.mean
             if self.low is None or self.high is None:

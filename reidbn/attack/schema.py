@@ -107,11 +107,22 @@ def _level(value: Any) -> float:
 Level = Annotated[float, BeforeValidator(_level)]
 
 
+def _once_each(value: Any) -> Any:
+    """Quantiles, of which no two are of one level: 0.1 and 0.10 would be the last of them."""
+    told: dict[float, Any] = {}
+    for level in value if isinstance(value, Mapping) else ():
+        if (known := told.setdefault(_level(level), level)) is not level:
+            raise needs(f"one value at each level, and {known} and {level} are one level")
+    return value
+
+
 class ExpertSpec(FilePart):
     """Quantiles that an expert gave."""
 
     expert: Word
-    quantiles: dict[Level, Number] = Field(description="level: value, such as 0.5: 0.05")
+    quantiles: Annotated[dict[Level, Number], BeforeValidator(_once_each)] = Field(
+        description="level: value, such as 0.5: 0.05"
+    )
     weight: Number = Field(1, description="in the pool")
 
 

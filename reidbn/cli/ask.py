@@ -76,7 +76,7 @@ def ask(
         return _explain(model, asked)
     answer = rb.ask(model, asked.question, **options, **asked.how)
     answer = replace(answer, policy=told_policy(asked.policy))
-    high = fail_above is not None and _is_high(answer, fail_above)
+    high = fail_above is not None and _is_high(answer, asked.how["subject"], fail_above)
     if not asked.as_json:
         _show(answer, quiet=asked.quiet)
     gate = {} if fail_above is None else {"fail_above": say_highest(
@@ -88,11 +88,16 @@ def ask(
     return int(high)
 
 
-def _is_high(answer: Answer | Expectation, limit: float) -> bool:
-    """Whether an answer is above a limit, or may be with what is cut off of its states."""
+def _is_high(answer: Answer | Expectation, subject: Any, limit: float) -> bool:
+    """Whether an answer is above a limit, or may be with what is cut off and could be a hit."""
+    from reidbn.inference.answers import cut_of
+
     highest = _highest(answer)  # which refuses a mean: it has no such gate
     refuse_no_limit(limit, f"--fail-above {limit:g}")
-    return is_high([(highest, sum(answer.cut.values()))], limit)
+    cut = 0.0
+    if answer.cut:
+        cut = float(cut_of(answer.attack, answer.query, answer.settings, subject).max())
+    return is_high([(highest, cut)], limit)
 
 
 def _explain(attack: Attack, asked: Call) -> int:

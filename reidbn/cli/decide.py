@@ -55,6 +55,11 @@ def decide(
         show_frame(table)
 
 
+for option in decide.params:  # understood, to be refused with what answers them
+    if isinstance(option, click.Option) and option.name in ("given", "do"):
+        option.hidden = True
+
+
 def _controls(texts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name, change in map(_control, texts):

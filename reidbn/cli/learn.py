@@ -34,9 +34,9 @@ def learn(
     found = rb.learn(
         asked.attack, [_read(test) for test in tests], over=read_ranges(over), **asked.how
     )
+    asked.show(found, plot=plot)  # also where no attack can be kept
     if save:
         found.attack.save(save)
-    asked.show(found, plot=plot)
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from reidbn.inference.tensors import rows_of
 TIED = "Tied: "
 OF_TIED = "of the policies that are worth the same to the attacker"
 OF_ONE = f"told of one {OF_TIED}, and may be higher under another"
+AT_SOME = f"{TIED}at some values options are worth the same to the attacker"
 OF_HIGHEST = "every figure here is of the policy with the highest answer"
 
 
@@ -107,9 +108,25 @@ def of_worst(case: Asked, looked: Iterable[Settings]) -> Asked:
         if text:
             aside("tied", 1.0, text)
         return case
-    text = text or f"{TIED}at some values options are worth the same to the attacker"
-    aside("tied", 2.0, f"{text}; {OF_HIGHEST}")
+    aside("tied", 2.0, f"{text or AT_SOME}; {OF_HIGHEST}")
     return replace(case, worst=True)
+
+
+def tied_over(case: Asked, looked: Iterable[Settings]) -> tuple[str, ...] | None:
+    """The decisions that are tied where the case stands; () at settings that are `looked` at alone.
+
+    None where no policy that is worth the same has a higher answer, here or there.
+    """
+    if not case.decides or case.worst:
+        return None
+    here = of_tied(case)
+    if here.in_words:
+        return here.names
+    try:
+        higher = any(worst_answers(case, at) is not None for at in looked)
+    except (UsageError, TooLarge):  # too many to try
+        higher = False
+    return () if higher else None
 
 
 def tied_in_words(names: tuple[str, ...], *, is_highest: bool = False) -> str:

@@ -139,7 +139,9 @@ def _counts(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> tup
     for name, values in arrays.items():
         wrong = ~np.isfinite(values) | (values != np.floor(values)) | (abs(values) > 2.0**53)
         if wrong.any():
-            raise UsageError(f"{name} is {values[wrong].flat[0]!r}; it must be a whole number")
+            raise UsageError(
+                f"{name} is {float(values[wrong].flat[0])!r}; it must be a whole number"
+            )
     try:
         D, L, k = np.broadcast_arrays(*arrays.values())
     except ValueError:

@@ -21,6 +21,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked, make_case
 from reidbn.inference.query import Scale
 
+NINE_DIGITS = 1e-8  # of a number: it and itself in nine digits are no further apart
 Target = str | Mapping[str, str]
 
 
@@ -162,8 +163,12 @@ def check_mean(scale: Scale, statistic: str, level: float | None, name: str) -> 
 
 
 def outside(name: str, value: float, low: float, high: float) -> tuple[str, ...]:
-    """What to say of a value that a parameter has and its range does not hold."""
-    if low <= value <= high:
+    """What to say of a value that a parameter has and its range does not hold.
+
+    An end that was searched for is told in nine digits, and a number is as it works out.
+    """
+    hair = NINE_DIGITS * max(abs(low), abs(high))
+    if low - hair <= value <= high + hair:
         return ()
     return (
         f"{name} is {value:g}, outside of {low:g} to {high:g}: what is shown over that range does "

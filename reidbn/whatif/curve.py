@@ -341,7 +341,10 @@ class Response:
 
 
 def takes_whole_numbers(case: Asked, name: str) -> bool:
-    return case.is_structural(name) or case.parameter(name).is_integer
+    """Whether a parameter moves in whole steps; so does a number that can only be whole."""
+    if case.is_structural(name) or case.parameter(name).is_integer:
+        return True
+    return name in case.attack.derived.whole
 
 
 def responses(

@@ -294,17 +294,24 @@ class Decision:
             raise UsageError(f'control "{name}": its cost must be a number above 0')
         if {*rest} == {"assessment"}:
             return float(cost), decided(case_of(rest["assessment"]))
-        known = {"set", "do", "given", "scenario", "assessment"}
-        odd = [key for key in rest if key not in known]
+        known = {"set", "do", "scenario", "assessment"}
+        odd = [key for key in rest if key not in (*known, "given")]
         if odd or ({"scenario", "assessment"} & {*rest} and len(rest) > 1):
             hint = did_you_mean(odd[0], known) if odd else "one way at a time"
             raise UsageError(f'control "{name}": {", ".join(odd or rest)}; {hint}')
         thing = rest.get("scenario", rest)
+        changed = change(thing, name)
+        if changed.given:
+            raise UsageError(
+                f'control "{name}" gives evidence, and a control is something that is done: write '
+                f"set, do, scenario or assessment. What is so where something is known is told by "
+                f"rb.ask(..., given=)"
+            )
         if "scenario" in rest and self.again is not None:
             scenario = load_scenario(thing)
             if scenario.knows is not None:  # what is known changes with the people's classes
                 return float(cost), self.again(scenario)
-        return float(cost), decided(change(thing, name).on(self.case))
+        return float(cost), decided(changed.on(self.case))
 
     # -- as text and data --------------------------------------------------------------------
 

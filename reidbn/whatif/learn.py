@@ -15,24 +15,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from reidbn.aside import asides
+from reidbn.aside import aside, asides
+from reidbn.attack.attack import Attack
 from reidbn.attack.events import as_written
 from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import Prior
 from reidbn.calls import typed
-from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.errors import ModelError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
+from reidbn.inference.worst import AT_SOME, TIED, tied_over
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.learned import Attempts, Learned, SeenTest, Update, with_what_differs
 from reidbn.whatif.looking import inwards, levels_of, numbers_of, refuse_wrong_degrees
 from reidbn.whatif.prior_points import beta_shapes, gauss_points
 from reidbn.whatif.priors import PriorMeasure, measure, prior_text
+from reidbn.whatif.scan import at_draws
 from reidbn.whatif.scattered import (
     SCATTERED,
     ScatteredPoints,
@@ -44,9 +47,6 @@ from reidbn.whatif.scattered import (
 from reidbn.whatif.sensitivity import Over, spans
 from reidbn.whatif.sobol import ROUNDING, Grid, counts_held, held, with_ranges
 from reidbn.whatif.summaries import mean
-
-if TYPE_CHECKING:
-    pass
 
 MOST_CELLS = 1 << 22  # combinations of points
 MOST_ASKED = 1 << 23  # numbers that the engine makes, where nothing else follows the answer
@@ -60,7 +60,10 @@ FINE, FEWEST_FINE = 801, 201  # pieces of a parameter for its interval ...
 PASSES = 2  # ... which are made alike in weight so often
 REACH = 10.0  # sds around the mean
 LEVEL = 0.95
+MOST_TAKEN = 4  # rules of a policy that are said
+SEED = 20250101
 MOST_LOG = 600.0  # by which a chance may be above the largest of the points, in logs
+SURE = 1e-14  # less than 1: nothing, but for rounding
 FAR = 1e5  # by which rounding may grow where an answer is read beyond the points of its grid
 
 
@@ -96,6 +99,8 @@ def learn(
     ]
     names = _names(cases, attempts, over, priors)
     varied = with_ranges(cases[0], names, priors)
+    for case, own in zip(cases, attempts, strict=True):
+        _say_tied(case, {n: p for n, p in varied.items() if n not in own.set})
     if any(is_rough(c, varied) for c in cases):
         return _Scattering(varied, attempts, cases).learned(cases)
     free = [[n for n in varied if n not in a.set] for a in attempts]
@@ -105,6 +110,37 @@ def learn(
     except TooLarge:
         work = _Scattering(varied, attempts, cases)
     return work.learned(cases)
+
+
+def _say_tied(case: Asked, varied: Mapping[str, Parameter]) -> None:
+    """Say under which of the policies that are worth the same a test is read: that which is taken.
+
+    Under the worst of them it would be no more cautious: few hits would then speak against the
+    numbers of all, also of those under which nobody attacked.
+    """
+    names = tied_over(case, at_draws(case, varied, SEED))
+    if names is None:
+        return
+    where = f"{TIED}at {', '.join(names)} another option is worth the same to the attacker"
+    aside(
+        "tied",
+        1.0,
+        f"{where if names else AT_SOME}; what is learnt is of the policy that he takes"
+        f"{_taken(case, names)}, and under another the same test teaches of other numbers "
+        f"(attack.with_policy, --policy)",
+    )
+
+
+def _taken(case: Asked, names: Sequence[str]) -> str:
+    """The rules of what is taken at the values as they are, where they are one for all, and few."""
+    from reidbn.whatif.decide import decided
+
+    try:
+        every = decided(case).rules if names and case.count == 1 else ()
+    except UsageError:
+        return ""
+    rules = [rule for rule in every if rule.split("=")[0].strip() in names]
+    return f" ({'; '.join(rules)})" if 0 < len(rules) <= MOST_TAKEN else ""
 
 
 def _attempts(i: int, test: Mapping[str, Any]) -> Attempts:
@@ -267,7 +303,9 @@ class _Weighing:
         from scipy.special import xlog1py, xlogy
 
         total: Array = np.zeros(1)
-        for seen, p in zip(self.attempts, rates, strict=True):
+        for seen, found in zip(self.attempts, rates, strict=True):
+            p = np.clip(found, 0.0, 1.0)  # a sum of 1 may be above it in its last digit
+            _refuse_never(seen, p, self.names)
             total = total + xlogy(seen.hits, p) + xlog1py(seen.trials - seen.hits, -p)
         return total
 
@@ -286,10 +324,9 @@ class _Weighing:
         left = {u.parameter: (u.low, u.mean, u.high) for u in updates}
         for grid in self.grids:
             refuse_wrong_degrees(grid.case, {n: left[n] for n in grid.names})
-        new = [*map(self._parameter, updates)]
-        tests = tuple(self._expected(j, _as_kept(c, new)) for j, c in enumerate(cases))
-        own = as_written(case.attack)
-        attack = own.replace(parameters=own.parameters.replace(*new))
+        means = {u.parameter: u.mean for u in updates}
+        tests = tuple(self._expected(j, _as_kept(c, means)) for j, c in enumerate(cases))
+        kept, refused = self._kept(as_written(case.attack), updates, tests)
         return Learned(
             name=case.attack.name,
             tests=tests,
@@ -299,11 +336,33 @@ class _Weighing:
             settings=self.posterior.size,
             log_evidence=self.log_evidence,
             correlation=self._correlation(),
-            attack=with_what_differs(attack, tests),
+            kept=kept,
+            refused=refused,
             filled_in=tuple(n for n, p in self.varied.items() if p.prior is None),
             notes=(*dict.fromkeys(n for g in self.grids for n in g.declared),
-                   *held(case, self.varied), *counts_held(case, self.varied), *asides()),
+                   *held(case, self.varied), *counts_held(case, self.varied), *asides(),
+                   *([refused] if refused else [])),
         )  # fmt: skip
+
+    def _kept(
+        self, own: Attack, updates: Sequence[Update], tests: tuple[SeenTest, ...]
+    ) -> tuple[Attack | None, str]:
+        """The attack with what was learnt; or why there is none with each parameter at its mean.
+
+        What no test stands on may not bear these means.
+        """
+        new = map(self._parameter, updates)
+        try:
+            attack = own.replace(parameters=own.parameters.replace(*new))
+        except ModelError as problem:
+            wrong = "; ".join(f"{p.address}: {p.message}" for p in problem.problems
+                              if not p.is_warning)  # fmt: skip
+            at = ", ".join(f"{u.parameter}={u.mean:.6g}" for u in updates)
+            return None, (
+                f"no attack is kept: at what was learnt ({at}) it has {wrong}. Learn over "
+                f"narrower ranges (over=), or mend the model"
+            )
+        return with_what_differs(attack, tests), ""
 
     def _update(self, i: int) -> Update:
         name = self.names[i]
@@ -450,10 +509,21 @@ class _Scattering(_Weighing):
         return float(np.nanmax(apart))
 
 
-def _as_kept(case: Asked, new: Sequence[Parameter]) -> float:
-    """What the attack answers that is kept, the mean over people."""
-    attack = case.attack.replace(parameters=case.attack.parameters.replace(*new))
-    found = replace(case, attack=attack).evaluate({})
+def _refuse_never(seen: Attempts, p: Array, names: Sequence[str]) -> None:
+    """Raise where so many hits could be at no value of any parameter."""
+    is_surely, is_never = bool((1 - p <= SURE).all()), bool((p <= 0).all())
+    if (is_surely and seen.hits < seen.trials) or (is_never and seen.hits > 0):
+        raise UsageError(
+            f"what was seen can never be in this model: {seen.target} has probability "
+            f"{int(is_surely)} whatever {', '.join(names)} may be, and {seen.hits:,} of "
+            f"{seen.trials:,} were hits; check the target, the counts, and what the model rules out"
+        )
+
+
+def _as_kept(case: Asked, means: Mapping[str, float]) -> float:
+    """What is answered with each parameter at its own mean, the mean over people."""
+    settings = {**means, **case.settings}
+    found = replace(case, settings=settings, beyond_range=True).evaluate({})
     return float(mean(found.probability, case.weights)[0])
 
 

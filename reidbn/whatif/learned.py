@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.attack import Attack
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.errors import ModelError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.whatif.scattered import method_words
 
@@ -79,6 +79,7 @@ class Learned:
     `method` is "exact", or "quadrature" with the `error` that is left, in standard deviations.
     `attack` has the new values and priors: beta laws with the same means and sds, taken as
     independent, while `correlation` holds the largest of the correlations that the tests left.
+    Where the model cannot be with each parameter at its mean, it is `refused` with why.
     """
 
     name: str
@@ -89,9 +90,17 @@ class Learned:
     settings: int
     log_evidence: float
     correlation: float
-    attack: Attack = field(repr=False)
+    kept: Attack | None = field(repr=False)
+    refused: str = ""
     filled_in: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def attack(self) -> Attack:
+        """The attack with its new values and priors."""
+        if self.kept is None:
+            raise ModelError(f"{self.name}: {self.refused}")
+        return self.kept
 
     def __getitem__(self, parameter: str) -> Update:
         for update in self.parameters:
@@ -108,14 +117,15 @@ class Learned:
 
     def to_dict(self) -> dict[str, Any]:
         """What was asked and found, as plain values."""
-        plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "attack"}
-        if not self.notes:
-            del plain["notes"]
+        plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "kept"}
+        for name in ("notes", "refused"):
+            if not plain[name]:
+                del plain[name]
         return {
             **plain,
             "tests": [asdict(test) for test in self.tests],
             "parameters": [asdict(update) for update in self.parameters],
-            "attack": self.attack.to_dict(),
+            "attack": None if self.kept is None else self.kept.to_dict(),
         }
 
     plot = late("reidbn.report.whatif_figures:draw_learned")

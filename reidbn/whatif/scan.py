@@ -56,7 +56,7 @@ def worst_along(case: Asked, ranges: Mapping[str, tuple[float, float]]) -> Asked
     """The case of the worst of tied policies, where any are tied along one of these ranges."""
     points = {}
     for n, (low, high) in ranges.items() if case.decides else ():
-        even = spread(low, high, LOOKED_TIED, integer=case.parameter(n).is_integer)
+        even = spread(low, high, LOOKED_TIED, integer=takes_whole_numbers(case, n))
         points[n] = np.unique(np.concatenate([even, _between_kinks(case, n, low, high)]))
     return of_worst(case, _that_can_be(case, *({n: at} for n, at in points.items())))
 
@@ -104,9 +104,14 @@ def _between_kinks(case: Asked, name: str, low: float, high: float) -> Array:
 
 def worst_at_draws(case: Asked, varied: Mapping[str, Parameter], seed: int) -> Asked:
     """The case of the worst of tied policies, where any are tied at some draws of the priors."""
+    return of_worst(case, at_draws(case, varied, seed))
+
+
+def at_draws(case: Asked, varied: Mapping[str, Parameter], seed: int) -> Iterator[dict[str, Array]]:
+    """Draws of the priors at which ties between policies are looked for."""
     rng = np.random.default_rng(seed)
     drawn = {n: measure(p).draw(rng, LOOKED_TIED) for n, p in varied.items()}
-    return of_worst(case, _that_can_be(case, drawn) if drawn else [])
+    return _that_can_be(case, *([drawn] if drawn else []))
 
 
 def near_the_ends(low: float, high: float) -> Array:

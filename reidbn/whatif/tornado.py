@@ -12,14 +12,14 @@ from reidbn.above import is_above
 from reidbn.aside import asides
 from reidbn.attack.parts import Parameter
 from reidbn.calls import typed
-from reidbn.errors import UsageError, did_you_mean
-from reidbn.inference.asked import Asking, Values
+from reidbn.errors import ModelError, UsageError, did_you_mean
+from reidbn.inference.asked import Asked, Asking, Values
 from reidbn.inference.cut import SHOWN
 from reidbn.inference.network import Array
 from reidbn.inference.query import Scale
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, check_mean, outside
-from reidbn.whatif.curve import Response, one_at_a_time, responses
+from reidbn.whatif.curve import Range, Response, one_at_a_time, responses
 from reidbn.whatif.scan import worst_along
 from reidbn.whatif.scattered import at_most
 from reidbn.whatif.sensitivity import Line, base_answers, spans
@@ -217,7 +217,8 @@ def tornado(
     varied = [n for n, (low, high) in ranges.items() if low < high]
     case = worst_along(case, {n: ranges[n] for n in varied})
     own = base_answers(case)
-    found = responses(case, varied, {n: ranges[n] for n in varied})
+    numbers = [n for n in varied if n in case.attack.numbers] if over is None else []
+    found, left_out = _with_bars(case, {n: ranges[n] for n in varied}, numbers)
     for response in found.values():
         response.check(np.array([response.base]), own)
     ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
@@ -232,12 +233,37 @@ def tornado(
         statistic=statistic,
         subjects=case.count,
         threshold=threshold,
-        notes=asides(),
+        notes=(*left_out, *asides()),
         uncounted=max((beyond(r)[1] for r in found.values()), default=0.0)
         if threshold is not None
         else 0.0,
     )
     return found_tornado if scale is None else _in_units(found_tornado, scale)
+
+
+def _with_bars(
+    case: Asked, ranges: Mapping[str, Range], numbers: Sequence[str]
+) -> tuple[dict[str, Response], tuple[str, ...]]:
+    """How the answer moves along each range; what is said of derived numbers that are left out.
+
+    Such as one that is a count where the model stands, and no whole number in between.
+    """
+    try:
+        return responses(case, [*ranges], ranges), ()
+    except (ModelError, UsageError):
+        kept, said = dict(ranges), []
+        for name in numbers:
+            try:
+                responses(case, [name], ranges)
+            except (ModelError, UsageError) as problem:
+                low, high = ranges[name]
+                why = str(problem).partition(". ")[0]
+                said.append(f"{name} has no bar: from {low:g} to {high:g} it is not always what "
+                            f"it is read as ({why})")  # fmt: skip
+                del kept[name]
+        if not said:
+            raise
+        return responses(case, [*kept], kept), tuple(said)
 
 
 def _in_units(tornado: Tornado, scale: Scale) -> Tornado:

@@ -1,0 +1,259 @@
+"""Answers, refusals and notes that a twelfth look found wrong, each with what is right."""
+
+import pytest
+
+import reidbn as rb
+from reidbn.cli import main
+
+
+def written(tmp_path, text):
+    path = tmp_path / "model.yaml"
+    path.write_text(f"schema_version: 1\nname: model\ntitle: t\nstory: s\n{text}", encoding="utf-8")
+    return str(path)
+
+
+# -- what is offered, and what is noted ------------------------------------------------------------
+
+
+def test_the_help_of_decide_offers_nothing_that_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["decide", "--help"])
+    told = capsys.readouterr().out
+    assert "--given" not in told
+    assert "--do " not in told
+    for option in ("--given", "--do"):
+        with pytest.raises(SystemExit) as ended:
+            main(["decide", "insider-decides", option, "aim=money"])
+        assert ended.value.code == 2
+        assert f"{option}: the policy is that of the attack as it is; use reidbn ask" in (
+            capsys.readouterr().err
+        )
+
+
+# -- what is done, and what is known ---------------------------------------------------------------
+
+
+def test_a_control_is_something_that_is_done(tmp_path):
+    found = rb.decide("insider-decides")
+    scenario = tmp_path / "caught.yaml"
+    scenario.write_text("schema_version: 1\nkind: scenario\nname: c\ntitle: t\nstory: s\n"
+                        "given: {aim: money}\n", encoding="utf-8")  # fmt: skip
+    money = {"aim": "money"}
+    for said in ({"given": money}, {"given": money, "set": {"p_audit": 0.2}},
+                 {"scenario": str(scenario)}):  # fmt: skip
+        with pytest.raises(rb.UsageError, match="a control is something that is done: write set"):
+            found.controls({"x": {**said, "cost": 5}})
+    done = found.controls({"x": {"do": money, "cost": 5}})
+    assert done["attacks"].item() == pytest.approx(0.612, abs=1e-12)  # what is done is in both
+
+
+# -- what stands behind a number -------------------------------------------------------------------
+
+
+def test_a_value_follows_from_the_evidence_beside_a_prior_of_ones_own():
+    counted = rb.attack.Measured(rb.attack.Study(20, 38, "x"))
+    alone = rb.attack.Parameter("p", evidence=counted)
+    uniform = rb.attack.Prior("uniform")
+    beside = rb.attack.Parameter("p", evidence=counted, prior=uniform)
+    assert (beside.value, beside.range, beside.source) == (alone.value, alone.range, alone.source)
+    assert beside.prior == uniform
+    text = ("schema_version: 1\nname: m\ntitle: t\nstory: s\nparameters:\n"
+            "  p: {measured: {hits: 20, trials: 38, study: x}, prior: {kind: uniform}}\n"
+            "nodes: {a: {cpd: {kind: probability, p: $p}, source: s}}\n"
+            "questions: {risk: {target: a=yes}}\n")  # fmt: skip
+    attack = rb.loads(text)
+    assert float(rb.ask(attack)) == pytest.approx(20.5 / 39, rel=1e-12)
+    assert rb.loads(rb.dumps(attack)) == attack
+    assert rb.uncertainty(attack).mean == pytest.approx(sum(alone.range) / 2, rel=1e-9)
+
+
+def test_quantiles_say_each_level_once():
+    text = ("schema_version: 1\nname: m\ntitle: t\nstory: s\nparameters:\n"
+            "  p: {elicited: [{expert: A, quantiles: {0.1: .1, LEVEL: .15, 0.5: .3}}]}\n"
+            "nodes: {a: {cpd: {kind: probability, p: $p}, source: s}}\n"
+            "questions: {risk: {target: a=yes}}\n")  # fmt: skip
+    for level in ("0.10", "1e-1"):
+        with pytest.raises(rb.ModelError, match=f"0.1 and {level} are one level"):
+            rb.loads(text.replace("LEVEL", level))
+    said = rb.loads(text.replace("LEVEL", "0.2")).parameters["p"].evidence.experts[0]
+    assert said.quantiles == {0.1: 0.1, 0.2: 0.15, 0.5: 0.3}
+
+
+ENDS_AT_ITS_VALUE = """\
+parameters: {p: {value: 0.526, range: [0.3, 0.9], source: s}}
+numbers:
+  q1: 1 - (1 - p) ^ 5
+  q2: {is: "max(q1, p)", unit: probability, source: s}
+where: [q2 <= q1]
+nodes: {a: {cpd: {kind: probability, p: $q2}, source: s}}
+questions: {risk: {target: a=yes}}
+"""
+
+
+def test_a_bar_that_ends_at_the_value_holds_the_answer_there(tmp_path):
+    bar = rb.tornado(written(tmp_path, ENDS_AT_ITS_VALUE))["q2"]
+    assert bar.high == pytest.approx(bar.value, rel=1e-8)
+    assert bar.highest == pytest.approx(0.976072809441, abs=1e-8)
+    assert not any("outside" in note for note in bar.notes)
+    beyond = rb.tornado(written(tmp_path, ENDS_AT_ITS_VALUE), over={"p": (0.6, 0.8)})["p"]
+    assert any("p is 0.526, outside of 0.6 to 0.8" in note for note in beyond.notes)
+
+
+# -- gates -----------------------------------------------------------------------------------------
+
+
+ALARMS = """\
+parameters: {mu: {value: 2, range: [0.1, 6], unit: alarms per day, source: s}}
+nodes:
+  n: {states: 0..3, cpd: {kind: poisson, mean: $mu}, source: s}
+  hit: {parents: [n], rows: [{when: {n: "3"}, p: {yes: 0.1, no: rest}},
+                             {p: {yes: 0.4, no: rest}}], source: s}
+questions: {risk: {target: hit=yes}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "limit", "code"),
+    [("n=1", "0.3", 0), ("n<3", "0.7", 0), ("n=1", "0.27", 1), ("n=3", "0.33", 0),
+     ("hit=yes", "0.35", 1), ("hit=yes", "0.44", 0)],
+)  # fmt: skip
+def test_gates_of_ask_and_sweep_agree_on_what_is_cut_off(tmp_path, capsys, target, limit, code):
+    path = written(tmp_path, ALARMS)
+    for words in (("ask", path, target, "--set", "mu=2"), ("sweep", path, target, "--over=mu=2")):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--fail-above", limit])
+        assert ended.value.code == code, (words, capsys.readouterr())
+
+
+# -- what attempts teach ---------------------------------------------------------------------------
+
+
+SURELY = """\
+parameters:
+  p: {value: 0.3, source: s, prior: {kind: triangular, mode: 0.3}}
+  q: {value: 0.6, source: s}
+nodes:
+  a: {cpd: {kind: probability, p: $p}, source: s}
+  b: {parents: [a], rows: [{when: {a: "yes"}, p: {low: $q, mid: rest, high: 0}},
+                           {p: {low: rest, mid: $q, high: 0}}], states: [low, mid, high], source: s}
+questions: {risk: {target: a=yes}}
+"""
+
+
+def test_what_can_never_be_teaches_nothing(tmp_path):
+    path = written(tmp_path, SURELY)
+    for target, hits, chance in (("not (b=high)", 1, 1), ("b=high", 1, 0), ("b=high", 7, 0)):
+        message = f"can never be in this model: .* has probability {chance} whatever p, q may be"
+        with pytest.raises(rb.UsageError, match=message):
+            rb.learn(path, [{"target": target, "hits": hits, "trials": 7}])
+    sure = rb.learn(path, [{"target": "not (b=high)", "hits": 7, "trials": 7}])
+    assert sure["p"].mean == pytest.approx(sure["p"].mean_before, rel=1e-9)
+
+
+TWICE = """\
+parameters: {p: {value: 0.3, range: [0, 1], source: s}}
+numbers: {twice: "2 * p"}
+nodes: {a: {cpd: {kind: probability, p: $p}, source: s},
+        b: {cpd: {kind: probability, p: $twice}, source: s}}
+questions: {risk: {target: a=yes}}
+"""
+
+
+def test_what_was_learnt_is_told_where_no_attack_can_be_kept(tmp_path, capsys):
+    path, new = written(tmp_path, TWICE), tmp_path / "new.yaml"
+    found = rb.learn(path, [{"target": "risk", "hits": 9, "trials": 10}])
+    assert found["p"].mean == pytest.approx(10 / 12, abs=1e-12)
+    assert found.tests[0].saved == pytest.approx(10 / 12, abs=1e-12)
+    with pytest.raises(rb.ModelError, match=r"numbers.twice.is: .*no probability.*over narrower"):
+        _ = found.attack
+    told = found.to_dict()
+    assert told["attack"] is None
+    assert told["refused"] in str(found)
+    with pytest.raises(SystemExit) as ended:
+        main(["learn", path, "--test", "risk: 9/10", "--save", str(new)])
+    assert ended.value.code == 2
+    assert "expected 5 before, 8.333 after" in capsys.readouterr().out
+    assert not new.exists()
+    narrow = rb.learn(path, [{"target": "risk", "hits": 9, "trials": 10}], over={"p": (0, 0.5)})
+    assert float(rb.ask(narrow.attack, "risk")) == narrow["p"].mean
+    assert "refused" not in narrow.to_dict()
+
+
+TWO_LISTS = """\
+parameters: {r1: {value: 0.2, source: s}, r2: {value: 0.6, source: s},
+             worth: {value: 10, range: [0, 100], unit: euro, source: s}}
+nodes:
+  success: {parents: [list], rows: [{when: {list: none}, p: {yes: 0, no: 1}},
+                                    {p: {yes: 0.3, no: rest}}], source: s}
+  harm: {parents: [success, list], rows: [{when: {success: "no"}, p: {yes: 0, no: 1}},
+         {when: {list: first}, p: {yes: $r2, no: rest}}, {p: {yes: $r1, no: rest}}], source: s}
+decisions: {list: {options: [none, first, second], source: s}}
+utilities: {g: {of: [success], unit: euro, source: s,
+                rows: [{when: {success: "yes"}, value: $worth}, {value: 0}]}}
+questions: {risk: {target: harm=yes}}
+"""
+
+
+def test_learn_says_of_which_of_tied_policies_it_is(tmp_path):
+    attack = rb.load(written(tmp_path, TWO_LISTS))
+    test = {"target": "risk", "hits": 3, "trials": 40}
+    with pytest.warns(UserWarning, match=r"Tied: at list another option .* takes \(list=second\)"):
+        found = rb.learn(attack, [test], over=["r1", "r2"])
+    assert any("what is learnt is of the policy that he takes" in note for note in found.notes)
+    assert found["r1"].mean < 0.4
+    assert found["r2"].mean == pytest.approx(0.5, abs=1e-3)
+    for taken, moved, still in (("second", "r1", "r2"), ("first", "r2", "r1")):
+        other = rb.learn(attack.with_policy(f"list={taken}"), [test], over=["r1", "r2"])
+        assert other[moved].mean == pytest.approx(found["r1"].mean, abs=1e-3)
+        assert other[still].mean == pytest.approx(0.5, abs=1e-9)
+        assert not other.notes
+
+
+def test_learn_says_that_policies_are_tied_at_some_values(tmp_path):
+    text = TWO_LISTS.replace("{value: $worth}", "{value: 0}").replace(
+        "nodes:", "numbers: {gap: {is: 'max(worth - 50, 0)', unit: euro, source: s}}\nnodes:"
+    ).replace("utilities: {", "utilities: {more: {of: [list], unit: euro, source: s, "
+              "rows: [{when: {list: second}, value: $gap}, {value: 0}]}, ")  # fmt: skip
+    attack = rb.load(written(tmp_path, text)).with_values({"worth": 80})
+    assert not rb.ask(attack, "risk").tied
+    with pytest.warns(UserWarning, match="Tied: at some values options are worth the same"):
+        rb.learn(attack, [{"target": "risk", "hits": 3, "trials": 40}])
+
+
+# -- counts that are worked out --------------------------------------------------------------------
+
+
+ATTEMPTS = """\
+parameters: {m: {value: 3, range: [1, 8], unit: people, source: s}, p: {value: 0.1, source: s}}
+numbers: {h: {is: 2 * m, unit: people}}
+nodes: {a: {states: 0..16, cpd: {kind: binomial, n: $h, p: $p}, source: s}}
+questions: {risk: {target: "a>=1"}}
+"""
+
+
+def test_a_number_that_can_only_be_whole_moves_in_whole_steps(tmp_path):
+    path = written(tmp_path, ATTEMPTS)
+    bars = rb.tornado(path)
+    assert {*bars} == {bars["m"], bars["h"], bars["p"]}
+    assert (bars["h"].low, bars["h"].high, bars["h"].method) == (2, 16, "scan")
+    assert bars["h"].at_high == pytest.approx(1 - 0.9**16, abs=1e-12)
+    solved = rb.solve(path, "risk", "h", 0.5)
+    assert solved.values == (6.0,)  # 1 - .9^6 = .469, 1 - .9^7 = .522
+    assert float(rb.ask(path, set={"h": 7})) == pytest.approx(1 - 0.9**7, abs=1e-12)
+    cut = written(
+        tmp_path, ATTEMPTS.replace("unit: people}}", "unit: people, range: [2.5, 15.5]}}")
+    )
+    assert (rb.tornado(cut)["h"].low, rb.tornado(cut)["h"].high) == (3, 15)
+
+
+def test_a_number_that_is_read_as_a_count_loses_its_bar_alone(tmp_path):
+    path = written(tmp_path, ATTEMPTS.replace("2 * m", "2 * m + 0.0 * p"))
+    bars = rb.tornado(path)
+    assert {bar.parameter for bar in bars} == {"m", "p"}
+    (note,) = (n for n in bars.notes if "h has no bar" in n)
+    assert "from 2 to 16 it is not always what it is read as (a: a number of attempts" in note
+    kind = "hypergeometric-leak, records: 30, leaked: $h, class_size: 5"
+    leak = ATTEMPTS.replace("binomial, n: $h, p: $p", kind).replace("2 * m", "2 * m + 0.0 * p")
+    (note,) = (n for n in rb.tornado(written(tmp_path, leak)).notes if "h has no bar" in n)
+    assert "leaked is 2.0" in note
+    assert "float64" not in note
