@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reidbn.attack.parts import Node, AfterEquals, parse_states
+from reidbn.attack.parts import AfterEquals, Node, parse_states
 from reidbn.cpds.arithmetic import Count
 from reidbn.cpds.event import ALL, ANY, NOT, Event, ShareOfRange, Test, passes
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
