@@ -257,3 +257,36 @@ def test_a_number_that_is_read_as_a_count_loses_its_bar_alone(tmp_path):
     (note,) = (n for n in rb.tornado(written(tmp_path, leak)).notes if "h has no bar" in n)
     assert "leaked is 2.0" in note
     assert "float64" not in note
+
+
+# -- conditions ------------------------------------------------------------------------------------
+
+
+TOGETHER = """\
+parameters: {p: {value: 0.4, source: s}, r: {value: 0.2, range: [0.1, 0.9], source: s},
+             t: {value: 0.5, source: s}}
+numbers: {least: FORMULA}
+where: [p + r <= 1.2]
+nodes: {a: {cpd: {kind: probability, p: $least}, source: s},
+        b: {cpd: {kind: probability, p: $r}, source: s},
+        c: {cpd: {kind: probability, p: $t}, source: s}}
+questions: {risk: {target: a=yes}}
+"""
+
+
+@pytest.mark.parametrize("formula", ["min(p, 0.5)", "0.5 * p"])  # scattered points, a quadrature
+def test_a_condition_holds_of_all_that_is_varied(tmp_path, formula):
+    path = written(tmp_path, TOGETHER.replace("FORMULA", f'"{formula}"'))
+    test = {"target": "risk", "hits": 3, "trials": 9}
+    for ask in (rb.uncertainty, rb.sobol):
+        for target in ("risk", "a=yes and b=yes"):  # r has a say in the second alone
+            with pytest.raises(rb.UsageError, match=r"ranges of p, r meet where p \+ r <= 1.2"):
+                ask(path, target)
+        assert ask(path, "c=yes").mean == pytest.approx(0.5, abs=1e-9)  # in no condition
+        narrow = ask(path, "risk", over={"p": None, "r": (0.1, 0.2)})
+        alone = ask(path, "risk", over=["p"])
+        assert narrow.mean == pytest.approx(alone.mean, abs=1e-4)
+        assert "held at its value, in a condition with what is varied: r" in alone.notes
+        assert not any("in a condition" in note for note in narrow.notes)
+    learnt = rb.learn(path, [test])
+    assert "held at its value, in a condition with what is varied: r" in learnt.notes

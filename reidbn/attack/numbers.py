@@ -262,7 +262,8 @@ class Derived:
             here = float(value[0]) + 0.0
             low, high = (x + 0.0 if math.isfinite(x) else here for x in (low, high))  # no -0
             if name in self.whole:
-                low, high = math.ceil(low - HAIR), math.floor(high + HAIR)
+                hair = HAIR * max(1.0, abs(low), abs(high))
+                low, high = math.ceil(low - hair), math.floor(high + hair)
             source = f"derived: {number.formula}"
             found[name] = Parameter(
                 name, here, min(low, here), max(high, here), self.units[name] or "number", source,

@@ -44,9 +44,15 @@ def check_box(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
 
 
 def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
-    """Independent priors cannot honour a condition that some corner of their ranges breaks."""
+    """Independent priors cannot honour a condition that some corner of their ranges breaks.
+
+    What has no say in the answer itself counts, where it stands in one with what has: it says
+    which values of that can be.
+    """
     for condition in case.attack.conditions:
         names = condition.stands_on(case.attack, case.settings)
+        if not any(n in box and case.matters(n) for n in names):
+            continue
         ends = [box.get(n, (case.base(n), case.base(n))) for n in names]
         for corner in product(*ends):
             values = dict(zip(names, corner, strict=True))

@@ -152,8 +152,9 @@ class ScatteredPoints:
             n: measure(p) for n, p in priors.items() if any(c.matters(n) for c in cases)
         }
         names = [*self.measures]
-        for case in cases:
-            check_box(case, {n: (m.low, m.high) for n, m in self.measures.items()})
+        whole = {n: self.measures.get(n) or measure(p) for n, p in priors.items()}
+        for case in cases:  # also of what has no say itself, and stands in a condition
+            check_box(case, {n: (m.low, m.high) for n, m in whole.items()})
         work = max(1, sum(numbers_of(case) for case in cases))
         self.repeats, self.log2 = REPEATS, MOST
         self.corners = 1 << len(names) if mixed else 1

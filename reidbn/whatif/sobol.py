@@ -297,15 +297,37 @@ def _blocks(count: int, step: int) -> Iterator[slice]:
 
 
 def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """A word on priors that `over` does not name, and so holds at one value."""
+    """A word on priors that `over` does not name, and so holds at one value.
+
+    And on what is held in a condition with what is varied, which it may break where it is not.
+    """
     names = [
         n for n, p in case.parameters.items()
         if p.prior is not None and n not in varied and n not in case.settings and case.matters(n)
     ]  # fmt: skip
-    if not names:
-        return ()
-    held_at = "its value" if len(names) == 1 else "their values"
-    return (f"held at {held_at}, though the model has a prior: {', '.join(names)}",)
+    others = [n for n in _in_conditions(case, varied) if n not in names]
+    return tuple(
+        f"held at {'its value' if len(some) == 1 else 'their values'}, {why}: {', '.join(some)}"
+        for some, why in ((names, "though the model has a prior"),
+                          (others, "in a condition with what is varied"))
+        if some
+    )  # fmt: skip
+
+
+def _in_conditions(case: Asked, varied: Mapping[str, Parameter]) -> list[str]:
+    """What is not varied and stands in a condition with what is, where its range may break it."""
+    found: dict[str, None] = {}
+    for condition in case.attack.conditions:
+        names = condition.stands_on(case.attack, case.settings)
+        free = {n: p for n, p in case.parameters.items()
+                if n in names and n not in varied and n not in case.settings
+                and p.range[0] < p.range[1]}  # fmt: skip
+        box = {n: (case.base(n), case.base(n)) for n in names}
+        box |= {n: p.range for n, p in {**varied, **free}.items() if n in names}
+        is_shared = any(n in varied and case.matters(n) for n in names)
+        if is_shared and not condition.is_proved(case.attack, case.settings, box):
+            found |= dict.fromkeys(free)
+    return [*found]
 
 
 def counts_held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
