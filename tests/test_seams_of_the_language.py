@@ -1,4 +1,4 @@
-"""Answers, refusals and notes that a twelfth look found wrong, each with what is right."""
+"""Seams of the language: what one part of it says and the next believes."""
 
 import pytest
 
