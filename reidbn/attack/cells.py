@@ -103,7 +103,7 @@ def _evidence(value: Any) -> str | dict[str, float]:
     found = {_state(state): _float(p) for state, p in value.items()}
     for state, p in found.items():
         if not 0 <= p <= 1:
-            raise says(f"{state}: {p:g} says how likely that makes what was seen: from 0 to 1")
+            raise says(f"{state}: {p:g} is no likelihood of what was seen: it lies between 0 and 1")
     return found
 
 

@@ -24,7 +24,7 @@ from reidbn.attack.parts import NAME, Given, Node, Question, parse_given, parse_
 from reidbn.cpds.event import ShareOfRange
 from reidbn.cpds.protocol import NO, YES
 from reidbn.cpds.report import Report, left_out
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.written import few
 
 
@@ -324,7 +324,9 @@ def with_soft_evidence(
 def _check_states(node: Node, likelihood: Mapping[str, float]) -> None:
     """All states are named, and no others; of a span only what no parameter can change."""
     if likelihood and not any(likelihood.values()):
-        raise UsageError(f"{node.name}: every likelihood is 0, so what was seen can never be")
+        raise ImpossibleEvidence(
+            f"{node.name}: every likelihood is 0, so what was seen can never be"
+        )
     if isinstance(node.states, str):
         odd = [state for state in likelihood if not state.lstrip("-").isdigit()]
         if odd or not likelihood:
