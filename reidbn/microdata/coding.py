@@ -31,6 +31,8 @@ from reidbn.written import InTheHouse
 _PLAIN = re.compile(r"[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?|[-+]?\d(?:\.\d+)?e[-+]\d{2,3}")
 """A number as people write it, or programs that write very small ones with an exponent; sixteen
 digits before the point are a name."""
+_READABLE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?")
+"""What readers such as pandas take for a number, 05 and .5 among them."""
 _BEGINS = frozenset("+-0123456789")
 _HELD = 16
 """A number of so few signs, and no exponent, is held by a float to its last digit."""
@@ -334,29 +336,39 @@ def spellings(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any], 
     return new[codes], labels[kept], gone
 
 
-def by_number(labels: NDArray[Any]) -> Ints:
-    """The place of each value, where texts that can be read as one number have one: the first's.
+def one_said(labels: NDArray[Any]) -> Ints:
+    """The place of each value, where texts that say one thing have one: the first's.
 
-    A file of texts has no types: what is read beside them says whether they are numbers.
+    They differ by capitals, blanks, ways to write a letter, or by the form of a number, since a
+    file of texts has no types: what is read beside them says whether they are numbers.
 
-    >>> by_number(object_array(["+5", "5", "5.0", "<2"])), by_number(np.array([5, 7]))
-    (array([0, 0, 0, 3]), array([0, 1]))
+    >>> one_said(object_array(["+5", "05", "5.0", "<2", "Flu", "flu"])), one_said(np.array([5, 7]))
+    (array([0, 0, 0, 3, 4, 4]), array([0, 1]))
     """
+    places = np.arange(labels.size)
     if labels.dtype != object:
-        return np.arange(labels.size)
-    first, places = dict[Any, int](), np.arange(labels.size)
+        return places
+    first = dict[Any, int]()
     for i, value in enumerate(labels.tolist()):
-        if (number := _number_of(value)) is not None:
-            places[i] = first.setdefault(number, i)
+        if isinstance(value, str) and value != "*":  # "*" is no secret, whatever looks like it
+            places[i] = first.setdefault(_said(value), i)
     return places
 
 
 def said_twice(labels: NDArray[Any]) -> int:
-    """How many texts say a number that one before them says."""
+    """How many texts say a number that one before them says in another form."""
     if labels.dtype != object:
         return 0
-    numbers = [x for value in labels.tolist() if (x := _number_of(value)) is not None]
+    texts = {plainly(value) for value in labels.tolist() if isinstance(value, str)}
+    numbers = [number for text in texts if isinstance(number := _said(text), float)]
     return len(numbers) - len({*numbers})
+
+
+def _said(text: str) -> str | float:
+    """The number that some reader takes a text for, or else what the text says."""
+    text = plainly(text)
+    pointed = text.replace(",", ".")
+    return float(pointed) if _READABLE.fullmatch(pointed) else text
 
 
 def _number_of(value: Any) -> Any:

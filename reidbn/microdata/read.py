@@ -336,8 +336,8 @@ def _about_spellings(name: str, gone: int, *, tidy: bool) -> str:
 def _about_numbers(name: str, twice: int) -> str:
     values = f"{counted(twice, 'text')} {agree(twice, 'says', 'say')}"
     return (
-        f"{name}: {values} a number that another one says, too (as 5 and 5.0), and texts are not "
-        "taken as one: people look more unusual than they are, and their secret less certain; "
+        f"{name}: {values} a number that another one says, too (as 5, 5.0 and 05), and texts are "
+        "not taken as one: people look more unusual than they are, and their secret less certain; "
         "write each number in one way, or codes with a letter before them"
     )
 
