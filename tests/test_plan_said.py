@@ -1,6 +1,7 @@
 """What a plan says of itself, and what is said of a call that asks for one wrongly."""
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,21 @@ def test_the_front_is_told_as_the_best_way_is():
     best = front[(front["loss"] - plan.best.loss).abs() < 1e-12]
     assert best["5 or more alike"].tolist() == [plan.best.after["5 or more alike"]]
     assert set(plan.binding["value"]) <= set(range(len(PEOPLE)))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 7, 9, 13])
+def test_no_way_of_the_front_is_beaten_by_one_that_ties_but_for_rounding(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 60))
+    frame = pd.DataFrame({c: rng.integers(0, most, n) for c, most in zip("abc", (8, 8, 3), strict=True)})
+    people = rb.read_table(frame, quasi_identifiers=["a", "b", "c"])
+    plan = rb.recommend(people, target=["k=2", {"1/class": "mean <= 0.3"}], suppress_at_most=0.1,
+                        hierarchies={"a": "bands:2,4", "b": "bands:2,4"})  # fmt: skip
+    k, mean = map(str, plan.targets)
+    rows = [(r["loss"], 1 / r[k], r[mean]) for r in plan.front.to_dict("records")]
+    for low, other in permutations(rows, 2):
+        pairs = [(a - b, 1e-12 * b) for a, b in zip(low, other, strict=True)]
+        assert not (all(d <= hair for d, hair in pairs) and any(d < -hair for d, hair in pairs))
 
 
 def test_every_target_has_its_picture_and_no_label_touches_another():
