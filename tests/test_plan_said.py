@@ -86,7 +86,9 @@ def test_the_front_is_told_as_the_best_way_is():
 def test_no_way_of_the_front_is_beaten_by_one_that_ties_but_for_rounding(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 60))
-    frame = pd.DataFrame({c: rng.integers(0, most, n) for c, most in zip("abc", (8, 8, 3), strict=True)})
+    frame = pd.DataFrame(
+        {c: rng.integers(0, most, n) for c, most in zip("abc", (8, 8, 3), strict=True)}
+    )
     people = rb.read_table(frame, quasi_identifiers=["a", "b", "c"])
     plan = rb.recommend(people, target=["k=2", {"1/class": "mean <= 0.3"}], suppress_at_most=0.1,
                         hierarchies={"a": "bands:2,4", "b": "bands:2,4"})  # fmt: skip

@@ -29,7 +29,7 @@ from reidbn.plans.nodes import TIE, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
 from reidbn.plans.rising import Direction, direction_of
 from reidbn.plans.search import Certificate, Search
-from reidbn.plans.targets import MEAN_GUESS, OF_SECRET, Target, targets_of
+from reidbn.plans.targets import BY_PEERS, MEAN_GUESS, Target, targets_of
 from reidbn.plans.ways import options_of
 from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
@@ -317,7 +317,7 @@ def _refuse_bare_secret(people: People, targets: Sequence[Target], risks: Collec
         if not t.on_classes and t.measure in people.sensitive and t.measure not in risks:
             raise UsageError(
                 f"target {t.measure}: it is a secret, and a limit on one says what people alike "
-                f"may tell of it, {OF_SECRET}",
+                f"may tell of it, {BY_PEERS}",
             )
 
 
