@@ -99,6 +99,22 @@ def test_no_way_of_the_front_is_beaten_by_one_that_ties_but_for_rounding(seed):
         assert not (all(d <= hair for d, hair in pairs) and any(d < -hair for d, hair in pairs))
 
 
+def test_a_plan_of_no_attack_says_that_its_ways_are_assessed_under_none():
+    plan = rb.recommend(PEOPLE, target="k=5", **HOW)
+    for asked in (plan.options, lambda: plan.assessed(2)):
+        with pytest.raises(rb.UsageError, match="risk under an attack: name one in rb.recommend"):
+            asked()
+
+
+def test_a_seed_without_a_sample_is_refused(shell):
+    with pytest.raises(rb.UsageError, match="seed= is of a sample, and none is drawn"):
+        rb.recommend(PEOPLE, target="k=5", seed=3, **HOW)
+    code, said = shell("recommend", "synthetic:300:2", "--qi", "age", "--target", "k=2",
+                       "--seed", "3")  # fmt: skip
+    assert code == 2
+    assert "--seed is of a sample, and none is drawn: leave it out" in said
+
+
 def test_every_target_has_its_picture_and_no_label_touches_another():
     targets = ["k=5", "overall: q95 <= 0.2", "marketer: mean <= 0.05"]
     plan = rb.recommend(PEOPLE, "adversary-routes", target=targets, population=40_000, **HOW)

@@ -93,6 +93,13 @@ def recommend(
     asked = {"known": known, "population": population, "scenario": scenario, **asked}
     whole = people
     if sample is None:
+        if seed is not None:
+            raise UsageError(
+                "seed= is of a sample, and none is drawn: leave it out, or say how many are drawn "
+                "(sample=)",
+                in_shell="--seed is of a sample, and none is drawn: leave it out, or say how many "
+                "are drawn (--sample)",
+            )
         bases, targets = _bases(people, attack, targets, **asked)
         as_read = bases
     else:
