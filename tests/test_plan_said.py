@@ -102,7 +102,7 @@ def test_no_way_of_the_front_is_beaten_by_one_that_ties_but_for_rounding(seed):
 def test_a_plan_of_no_attack_says_that_its_ways_are_assessed_under_none():
     plan = rb.recommend(PEOPLE, target="k=5", **HOW)
     for asked in (plan.options, lambda: plan.assessed(2)):
-        with pytest.raises(rb.UsageError, match="risk under an attack: name one in rb.recommend"):
+        with pytest.raises(rb.UsageError, match="risk under an attack: name one in rb"):
             asked()
 
 

@@ -90,16 +90,10 @@ def recommend(
     _checked_table(people)
     targets = _of_secrets(people, targets_of(target, release), if_missing)
     _refuse_unknown_names(asked)
+    _refuse_idle_seed(sample, seed)
     asked = {"known": known, "population": population, "scenario": scenario, **asked}
     whole = people
     if sample is None:
-        if seed is not None:
-            raise UsageError(
-                "seed= is of a sample, and none is drawn: leave it out, or say how many are drawn "
-                "(sample=)",
-                in_shell="--seed is of a sample, and none is drawn: leave it out, or say how many "
-                "are drawn (--sample)",
-            )
         bases, targets = _bases(people, attack, targets, **asked)
         as_read = bases
     else:
@@ -158,6 +152,17 @@ def _refuse_unknown_names(asked: Mapping[str, Any]) -> None:
     for name in asked:
         if name not in known:
             raise UsageError(f'recommend takes no "{name}"; {did_you_mean(name, known)}')
+
+
+def _refuse_idle_seed(sample: Any, seed: int | None) -> None:
+    """Raise where a seed draws nothing."""
+    if sample is None and seed is not None:
+        raise UsageError(
+            "seed= is of a sample, and none is drawn: leave it out, or say how many are drawn "
+            "(sample=)",
+            in_shell="--seed is of a sample, and none is drawn: leave it out, or say how many are "
+            "drawn (--sample)",
+        )
 
 
 def _of_secrets(people: People, targets: Sequence[Target], if_missing: str) -> tuple[Target, ...]:
