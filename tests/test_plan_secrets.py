@@ -377,3 +377,20 @@ def test_a_limit_on_a_secret_that_is_none_is_refused_with_what_is_one(limit, sai
     code, told = shell(*args, "--target", f"d: {limit}")
     assert code == 2
     assert re.search(said, told)
+
+
+def test_a_disclosure_says_that_a_plan_counts_its_secrets_otherwise(tmp_path):
+    """The plan says .75 of the table of which the disclosure says .25."""
+    table = {"x": ["u"] * 8, "s": ["5", "5.0", "+5", "<2"] * 2}
+    people = rb.read_table(table, quasi_identifiers="x", sensitive="s")
+    plan, found = rb.recommend(people, target="s: best guess <= 80%"), rb.disclosure(people, "s")
+    assert [*plan.best.after.values()] == [0.75]
+    assert found.best_guess.max() == 0.25
+    said = [n for n in found.notes if n.startswith("2 texts of s differ from another in capitals")]
+    assert len(said) == 1
+    page = found.report(tmp_path / "d.md", custodian=True).read_text()
+    assert "a limit in a plan counts them as one" in page
+    assert said[0] in rb.secrets.disclosure_all(people)["s"].notes
+    plain = rb.disclosure(rb.read_table({"x": [1], "s": ["5"]}, quasi_identifiers="x",
+                                        sensitive="s"), "s")  # fmt: skip
+    assert not plain.notes

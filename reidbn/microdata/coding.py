@@ -26,7 +26,7 @@ from reidbn.errors import DataError
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.columns import object_array
 from reidbn.release.writing import without_apostrophes
-from reidbn.written import InTheHouse
+from reidbn.written import InTheHouse, agree, counted
 
 _PLAIN = re.compile(r"[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?|[-+]?\d(?:\.\d+)?e[-+]\d{2,3}")
 """A number as people write it, or programs that write very small ones with an exponent; sixteen
@@ -353,6 +353,16 @@ def one_said(labels: NDArray[Any]) -> Ints:
         if isinstance(value, str) and value != "*":  # "*" is no secret, whatever looks like it
             places[i] = first.setdefault(_said(value), i)
     return places
+
+
+def said_otherwise(labels: NDArray[Any], of: str) -> tuple[int, str]:
+    """How many texts of a column say what one before them says, and that in words."""
+    same = int((one_said(labels) != np.arange(labels.size)).sum())
+    return same, (
+        f"{counted(same, 'text')} of {of} {agree(same, 'differs', 'differ')} from another in "
+        f"capitals, blanks or the form of a letter or a number alone (as Flu and flu, or 5, 5.0 "
+        f"and 05)"
+    )
 
 
 def said_twice(labels: NDArray[Any]) -> int:

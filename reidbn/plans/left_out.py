@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reidbn.attacks.secrets.asked import has_secret
 from reidbn.microdata.classes import Ints
-from reidbn.microdata.coding import one_said
+from reidbn.microdata.coding import said_otherwise
 from reidbn.microdata.generalise import climbed
 from reidbn.plans.nodes import Looked
 from reidbn.plans.ways import Node
@@ -61,24 +60,20 @@ def about_secrets(plan: ReleasePlan) -> list[str]:
                 f"{counted(without, 'person')} of {len(plan.people):,} without a {t.measure} of "
                 f"their own: nobody's peers, and no limit is about them"
             ] = None
-        if t.on_secret and (same := _said_otherwise(plan.people.labels(t.measure))):
+        if not t.on_secret:
+            continue
+        same, words = said_otherwise(plan.people.labels(t.measure), t.measure)
+        if same:
             said[
-                f"{counted(same, 'text')} of {t.measure} {agree(same, 'differs', 'differ')} from "
-                f"another in capitals, blanks or the form of a letter or a number alone (as Flu "
-                f"and flu, or 5, 5.0 and 05), and {agree(same, 'is', 'are')} counted as one secret "
-                f"with it, since readers of a file take them so"
+                f"{words}, and {agree(same, 'is', 'are')} counted as one secret with it, since "
+                f"readers of a file take them so"
             ] = None
-        if t.on_secret and gone:
+        if gone:
             said[
                 f"what people alike tell of {t.measure} is counted among those who are released: "
                 f"the {gone:,} left out are not among them, and no limit is about them"
             ] = None
     return [*said]
-
-
-def _said_otherwise(labels: NDArray[Any]) -> int:
-    """How many values say what one before them says."""
-    return int((one_said(labels) != np.arange(labels.size)).sum())
 
 
 def _rows(plan: ReleasePlan, out: Any) -> list[dict[str, Any]]:
