@@ -225,6 +225,28 @@ def test_a_column_with_an_equals_sign_takes_a_hierarchy(shell, tmp_path):
             assert json.loads(told)["levels"] == levels
 
 
+def test_a_column_with_an_equals_sign_is_named_in_every_option(shell, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a=b,a,d\n" + "10,x,p\n11,x,q\n25,y,p\n26,y,q\n" * 3)
+    asked = ["recommend", path, "--qi", "a=b,a", "--target", "k=6", "--json"]
+    code, told = shell(*asked, "--importance", "a=b=2", "--importance", "a=1")
+    assert code == 0
+    assert "weighed by importance (a=b 0.667, a 0.333)" in told
+    risk = ["assess", path, "--qi", "a=b,a", "--attack", "marketer", "--json", "--known"]
+    told = [shell(*risk, f"{said},a=0.5") for said in ("a=b=0.5", "a=b:0.5", "pair=a=b:0.5")]
+    means = {str(json.loads(text)["measures"]) for code, text in told if not code}
+    assert [code for code, _ in told] == [0, 0, 0]
+    assert len(means) == 1
+    for said in ("a=b+a=0.5", "a=b,a"):
+        assert shell(*risk, said)[0] == 0
+    code, told = shell("classes", path, "--qi", "a=b,a", "--hierarchy", "a=b=bands:10", "--level",
+                       "a=b=1", "--json")  # fmt: skip
+    assert code == 0, told
+    guess = ["disclosure", path, "--qi", "a=b,a", "--sensitive", "d", "--json"]
+    code, told = shell(*guess, "--tolerance", "a=b=1")
+    assert code == 0, told
+
+
 def test_two_releases_under_one_scenario_are_told_apart():
     """It was called known against known."""
     asked = {"known": {"age": 0.5, "sex": 0.5}, "population": 9_000}

@@ -14,6 +14,7 @@ from reidbn.cli._options import (
     Chance,
     NewFile,
     columns_listed,
+    header_here,
     listing,
     number,
     output_options,
@@ -196,7 +197,8 @@ def _asked(options: dict[str, Any], people: People) -> dict[str, Any]:
     if attack is None and not all(t.on_classes or t.measure in people.sensitive for t in targets):
         attack = [ATTACK]
     loss = options["loss"]
-    weights = read_pairs(options["importance"], "--importance", "COLUMN=WEIGHT, such as age=2")
+    form = "COLUMN=WEIGHT, such as age=2"
+    weights = read_pairs(options["importance"], "--importance", form, header_here())
     return {
         **{name: value for name, value in about_attack.items() if value is not None},
         "attack": attack,
