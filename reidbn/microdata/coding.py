@@ -28,12 +28,16 @@ from reidbn.microdata.columns import object_array
 from reidbn.release.writing import without_apostrophes
 from reidbn.written import InTheHouse, agree, counted
 
-_PLAIN = re.compile(r"[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?|[-+]?\d(?:\.\d+)?e[-+]\d{2,3}")
-"""A number as people write it, or programs that write very small ones with an exponent; sixteen
-digits before the point are a name."""
+_PLAIN = re.compile(
+    r"[-+]?(?:(?:0|[1-9]\d{0,14})(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,3})?", re.IGNORECASE
+)
+"""A number as people and programs write it, also .5, 5. and 1E-05; sixteen digits before the
+point, and a 0 before others, are a name."""
+_CODE = re.compile(r"\d+e\d+", re.IGNORECASE)
+"""A number with an exponent that may as well be a code: 1E5 beside 1F6."""
 _READABLE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?")
 """What readers such as pandas take for a number, 05 and .5 among them."""
-_BEGINS = frozenset("+-0123456789")
+_BEGINS = frozenset("+-.,0123456789")
 _HELD = 16
 """A number of so few signs, and no exponent, is held by a float to its last digit."""
 
@@ -103,7 +107,7 @@ class Blanks:
                 continue
             text = str(plain)
             self.texts[text] = False
-            if _PLAIN.fullmatch(text):
+            if _is_number(text):
                 self.numbers[float(text)] = text
 
     def __bool__(self) -> bool:
@@ -112,7 +116,7 @@ class Blanks:
     def __contains__(self, value: object) -> bool:
         text = str(value)
         found = text if text in self.texts else None
-        if found is None and self.numbers and _PLAIN.fullmatch(text):
+        if found is None and self.numbers and _is_number(text):
             found = self.numbers.get(float(text))
         if found is not None:
             self.texts[found] = True
@@ -250,21 +254,40 @@ def _written_numbers(values: list[str]) -> list[Any] | None:
     values = pointed
     if not all(_PLAIN.fullmatch(value) for value in values):
         return None
+    exponents = [value for value in values if "e" in value.lower()]
+    if exponents and all(map(_CODE.fullmatch, exponents)):
+        return None
     numbers = [_number(float(value)) for value in values]
-    if all(len(value) <= _HELD and "e" not in value for value in values):
+    if not exponents and all(len(value) <= _HELD for value in values):
         return numbers
     return numbers if _tell_apart(numbers, [decimal.Decimal(value) for value in values]) else None
+
+
+def may_be_codes(labels: NDArray[Any]) -> bool:
+    """Whether texts would be numbers, but those of them that have an exponent may be codes."""
+    texts = labels.tolist() if labels.dtype == object else []
+    if not texts or not all(isinstance(text, str) and _PLAIN.fullmatch(text) for text in texts):
+        return False
+    some = [text for text in texts if "e" in text.lower()]
+    return 0 < len(some) < len(texts) and all(map(_CODE.fullmatch, some))
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text by itself is a number, and no code."""
+    return bool(_PLAIN.fullmatch(text)) and not _CODE.fullmatch(text)
 
 
 def _with_points(values: list[str]) -> list[str] | None:
     """The values with points for decimal commas; None where commas may be something else.
 
-    1,234 may be a thousand or one and a bit: commas with three digits each time stay texts.
+    1,234 may be a thousand or one and a bit: commas with three digits each time stay texts, and
+    so does a comma before nothing.
     """
     if not any("," in value for value in values):
         return values
     fractions = [value.partition(",")[2] for value in values if "," in value]
-    if any("." in value for value in values) or all(len(part) == 3 for part in fractions):
+    thousands = all(len(part) == 3 for part in fractions)
+    if thousands or not all(fractions) or any("." in value for value in values):
         return None
     return [value.replace(",", ".") for value in values]
 
