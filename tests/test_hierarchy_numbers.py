@@ -101,3 +101,9 @@ def test_texts_are_found_in_their_own_line_alone(tmp_path):
     for value in ("1.10", "1.0", "01", True, 1.234, 1234, float("inf"), 10**400):
         with pytest.raises(DataError, match="in no level"):
             numbers.up(value, 1)
+
+
+def test_a_line_without_a_digit_before_the_point_is_the_number(tmp_path):
+    (tmp_path / "h.csv").write_text("0.50;low;*\n.75;low;*\n1.50;high;*\n1E5;high;*\n")
+    ladder = rb.microdata.read_hierarchy(tmp_path / "h.csv")
+    assert [ladder.up(x, 1) for x in (0.5, 0.75, 1.5, 100_000)] == ["low", "low", "high", "high"]

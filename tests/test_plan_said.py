@@ -1,6 +1,7 @@
 """What a plan says of itself, and what is said of a call that asks for one wrongly."""
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,39 @@ def test_the_front_is_told_as_the_best_way_is():
     best = front[(front["loss"] - plan.best.loss).abs() < 1e-12]
     assert best["5 or more alike"].tolist() == [plan.best.after["5 or more alike"]]
     assert set(plan.binding["value"]) <= set(range(len(PEOPLE)))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 7, 9, 13])
+def test_no_way_of_the_front_is_beaten_by_one_that_ties_but_for_rounding(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 60))
+    frame = pd.DataFrame(
+        {c: rng.integers(0, most, n) for c, most in zip("abc", (8, 8, 3), strict=True)}
+    )
+    people = rb.read_table(frame, quasi_identifiers=["a", "b", "c"])
+    plan = rb.recommend(people, target=["k=2", {"1/class": "mean <= 0.3"}], suppress_at_most=0.1,
+                        hierarchies={"a": "bands:2,4", "b": "bands:2,4"})  # fmt: skip
+    k, mean = map(str, plan.targets)
+    rows = [(r["loss"], 1 / r[k], r[mean]) for r in plan.front.to_dict("records")]
+    for low, other in permutations(rows, 2):
+        pairs = [(a - b, 1e-12 * b) for a, b in zip(low, other, strict=True)]
+        assert not (all(d <= hair for d, hair in pairs) and any(d < -hair for d, hair in pairs))
+
+
+def test_a_plan_of_no_attack_says_that_its_ways_are_assessed_under_none():
+    plan = rb.recommend(PEOPLE, target="k=5", **HOW)
+    for asked in (plan.options, lambda: plan.assessed(2)):
+        with pytest.raises(rb.UsageError, match="risk under an attack: name one in rb"):
+            asked()
+
+
+def test_a_seed_without_a_sample_is_refused(shell):
+    with pytest.raises(rb.UsageError, match="seed= is of a sample, and none is drawn"):
+        rb.recommend(PEOPLE, target="k=5", seed=3, **HOW)
+    code, said = shell("recommend", "synthetic:300:2", "--qi", "age", "--target", "k=2",
+                       "--seed", "3")  # fmt: skip
+    assert code == 2
+    assert "--seed is of a sample, and none is drawn: leave it out" in said
 
 
 def test_every_target_has_its_picture_and_no_label_touches_another():
@@ -189,6 +223,28 @@ def test_a_column_with_an_equals_sign_takes_a_hierarchy(shell, tmp_path):
             assert 'no file and no rule "x.csv"' in told
         else:
             assert json.loads(told)["levels"] == levels
+
+
+def test_a_column_with_an_equals_sign_is_named_in_every_option(shell, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a=b,a,d\n" + "10,x,p\n11,x,q\n25,y,p\n26,y,q\n" * 3)
+    asked = ["recommend", path, "--qi", "a=b,a", "--target", "k=6", "--json"]
+    code, told = shell(*asked, "--importance", "a=b=2", "--importance", "a=1")
+    assert code == 0
+    assert "weighed by importance (a=b 0.667, a 0.333)" in told
+    risk = ["assess", path, "--qi", "a=b,a", "--attack", "marketer", "--json", "--known"]
+    told = [shell(*risk, f"{said},a=0.5") for said in ("a=b=0.5", "a=b:0.5", "pair=a=b:0.5")]
+    means = {str(json.loads(text)["measures"]) for code, text in told if not code}
+    assert [code for code, _ in told] == [0, 0, 0]
+    assert len(means) == 1
+    for said in ("a=b+a=0.5", "a=b,a"):
+        assert shell(*risk, said)[0] == 0
+    code, told = shell("classes", path, "--qi", "a=b,a", "--hierarchy", "a=b=bands:10", "--level",
+                       "a=b=1", "--json")  # fmt: skip
+    assert code == 0, told
+    guess = ["disclosure", path, "--qi", "a=b,a", "--sensitive", "d", "--json"]
+    code, told = shell(*guess, "--tolerance", "a=b=1")
+    assert code == 0, told
 
 
 def test_two_releases_under_one_scenario_are_told_apart():

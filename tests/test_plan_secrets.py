@@ -1,6 +1,7 @@
 """Limits on the best guess of a secret, against every way to release and every set of people."""
 
 import json
+import re
 from itertools import product
 
 import numpy as np
@@ -349,3 +350,47 @@ def test_a_limit_on_the_mean_of_ppp_against_every_way_and_every_set_of_people(se
         cells = [tuple(row) for row in own.codes(known).tolist()]
         mine = own.labels("d")[own.codes(["d"])[:, 0]].tolist()
         assert mean_ppp(cells, mine, [True] * len(own)) >= keep - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (0.5, 'target d: it is a secret, .* "best guess <= 50%", "PPP >= 50%"'),
+        ("mean <= 50%", 'target d: it is a secret, .* "best guess <= 50%", "PPP >= 50%"'),
+        ("best guess >= 50%", 'of a secret "best guess <= 50%", "PPP >= 50%"'),
+        ("<= 50%", 'of a secret "best guess <= 50%", "PPP >= 50%"'),
+        ("l-diversity >= 3", 'of a secret "best guess <= 50%", "PPP >= 50%"'),
+        ("PPP >= 100%", "PPP >= 100% is kept by nobody.* a share above 0 and below 100 %"),
+        ("PPP >= 50", "a share above 0 and below 100 %, or 50% if per cent was meant"),
+        ("mean PPP >= 0", "asks for nothing; write a share above 0"),
+    ],
+)
+def test_a_limit_on_a_secret_that_is_none_is_refused_with_what_is_one(limit, said, shell, tmp_path):
+    people = table_of(("x", "AABB"))
+    with pytest.raises(rb.UsageError, match=said):
+        rb.recommend(people, target={"d": limit})
+    if limit == 0.5:
+        with pytest.raises(rb.UsageError, match=said):
+            rb.recommend(people, "marketer", known={"a": 0.5}, target={"d": limit})
+    (tmp_path / "t.csv").write_text("a,d\nx,A\nx,A\nx,B\nx,B\n")
+    args = ["recommend", str(tmp_path / "t.csv"), "--qi", "a", "--sensitive", "d"]
+    code, told = shell(*args, "--target", f"d: {limit}")
+    assert code == 2
+    assert re.search(said, told)
+
+
+def test_a_disclosure_says_that_a_plan_counts_its_secrets_otherwise(tmp_path):
+    """The plan says .75 of the table of which the disclosure says .25."""
+    table = {"x": ["u"] * 8, "s": ["5", "5.0", "+5", "<2"] * 2}
+    people = rb.read_table(table, quasi_identifiers="x", sensitive="s")
+    plan, found = rb.recommend(people, target="s: best guess <= 80%"), rb.disclosure(people, "s")
+    assert [*plan.best.after.values()] == [0.75]
+    assert found.best_guess.max() == 0.25
+    said = [n for n in found.notes if n.startswith("2 texts of s differ from another in capitals")]
+    assert len(said) == 1
+    page = found.report(tmp_path / "d.md", custodian=True).read_text()
+    assert "a limit in a plan counts them as one" in page
+    assert said[0] in rb.secrets.disclosure_all(people)["s"].notes
+    plain = rb.disclosure(rb.read_table({"x": [1], "s": ["5"]}, quasi_identifiers="x",
+                                        sensitive="s"), "s")  # fmt: skip
+    assert not plain.notes

@@ -325,3 +325,24 @@ def test_a_carriage_return_inside_quotes_is_part_of_a_cell(tmp_path):
     path = tmp_path / "quoted.csv"
     path.write_bytes(b'age,note\n30,"a\rb"\n30,c\n')
     assert rb.read_table(path, quasi_identifiers=["age"]).k() == 2
+
+
+def test_exponents_that_may_be_codes_are_told_where_all_else_is_a_number(tmp_path):
+    def notes(*values):
+        (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{v},a\n" for v in values))
+        people = rb.read_table(tmp_path / "t.csv", quasi_identifiers=["x", "y"])
+        return [n for n in people.notes if n.startswith("x: ")]
+
+    assert "write 100000 or 1.0E5" in notes("1E5", "0.5", "2")[0]
+    assert not notes("1E5", "2E7")
+    assert not notes("1E5", "1F6")
+    assert not notes("1.0E5", "0.5", "2")
+
+
+def test_what_statistics_programs_write_of_fractions_has_bands(tmp_path):
+    """SAS and Oracle write .5, Excel 1E-05: one such cell made texts of the column."""
+    for values in ((".5", ".75", "1.5", "2.25"), ("1E-05", "0.5", "1.5", "2")):
+        (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{v},a\n" for v in values * 3))
+        people = rb.read_table(tmp_path / "t.csv", quasi_identifiers=["x"])
+        coarse = people.generalise({"x": 1}, hierarchies={"x": rb.microdata.Bands(1)})
+        assert sorted(coarse.class_sizes()) == sorted([6] * 6 + [3] * 6)

@@ -10,6 +10,7 @@ import click
 
 from reidbn.cli._options import (
     columns_listed,
+    header_here,
     listing,
     number,
     read_pairs,
@@ -110,11 +111,17 @@ def _parts(text: str) -> list[str]:
 
 def _is_bare(part: str) -> bool:
     """A column or a scenario, and no chance."""
-    return part.startswith("register:") or not ({":", "="} & {*part}) or part.endswith(".yaml")
+    plain = part in header_here() or not ({":", "="} & {*part})
+    return plain or part.startswith("register:") or part.endswith(".yaml")
 
 
 def _split(part: str, option: str) -> tuple[str, list[str], str]:
-    """The group's name, its columns and its chance."""
+    """The group's name, its columns and its chance; = and : may stand in a column's name."""
+    for mark in "=:":
+        columns, _, chance = (piece.strip() for piece in part.rpartition(mark))
+        members = [column.strip() for column in columns.split("+")]
+        if chance and ":" not in chance and {*members} <= {*header_here()}:
+            return columns, members, chance
     left, equals, right = (piece.strip() for piece in part.partition("="))
     if equals and ":" in right:
         columns, _, chance = (piece.strip() for piece in right.rpartition(":"))

@@ -251,8 +251,25 @@ def listed(text: str, names: Sequence[str] = ()) -> list[str]:
 
 def columns_listed(text: str) -> list[str]:
     """The same, where the columns of the command's table are such names."""
+    return listed(text, header_here())
+
+
+def header_here() -> Sequence[str]:
+    """The columns of the command's table; none before it is read."""
     context = click.get_current_context(silent=True)
-    return listed(text, () if context is None else context.meta.get(HEADER, ()))
+    return () if context is None else context.meta.get(HEADER, ())
+
+
+def split_pair(text: str, header: Sequence[str] = ()) -> tuple[str, str]:
+    """NAME=VALUE in two; a name of the header may have = in it, and the longest that fits counts.
+
+    >>> split_pair("age = 2"), split_pair("a=b=2"), split_pair("a=b=2", ["a", "a=b"])
+    (('age', '2'), ('a', 'b=2'), ('a=b', '2'))
+    """
+    text = text.strip()
+    whole = [name for name in header if text.startswith(f"{name}=")]
+    name = max(whole, key=len, default=text.partition("=")[0].strip())
+    return name, text[len(name) :].strip().removeprefix("=").strip()
 
 
 class NamedLimit(float):
@@ -313,11 +330,13 @@ ABOVE = Chance(is_limit=True, alike=True)
 WHOLE = Written(whole=True)
 
 
-def read_pairs(texts: Iterable[str], option: str, form: str) -> dict[str, str]:
-    """NAME=VALUE of an option that may be repeated, each name once."""
+def read_pairs(
+    texts: Iterable[str], option: str, form: str, header: Sequence[str] = ()
+) -> dict[str, str]:
+    """NAME=VALUE of an option that may be repeated, each name once; it may be one of the header."""
     found: dict[str, str] = {}
     for text in texts:
-        name, value = _pair(text, option, form)
+        name, value = _pair(text, option, form, header)
         _once(name, found, option)
         found[name] = value
     return found
@@ -474,9 +493,9 @@ def _json_file(path: Path) -> dict[str, Any]:
     return data
 
 
-def _pair(text: str, option: str, form: str) -> tuple[str, str]:
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (name and equals and value):
+def _pair(text: str, option: str, form: str, header: Sequence[str] = ()) -> tuple[str, str]:
+    name, value = split_pair(text, header)
+    if not (name and value):
         hint = "; in a list, write 300,000 as 300000 or 300k" if text.strip().isdigit() else ""
         raise UsageError(f'{option}: "{text}" is not of the form {form}{hint}')
     return name, value

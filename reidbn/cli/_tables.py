@@ -13,10 +13,12 @@ import click
 from reidbn.cli._options import (
     HEADER,
     columns_listed,
+    header_here,
     listed,
     listing,
     read_pairs,
     refuse_to_write_over,
+    split_pair,
 )
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import DataError, UsageError
@@ -241,9 +243,7 @@ def read_hierarchies(texts: Iterable[str], header: Sequence[str] = ()) -> dict[s
 
     found: dict[str, Hierarchy] = {}
     for text in texts:
-        whole = [name for name in header if text.startswith(f"{name}=")]
-        name = max(whole, key=len, default=text.partition("=")[0].strip())
-        rule = text.strip()[len(name) :].strip().removeprefix("=").strip()
+        name, rule = split_pair(text, header)
         if not name or not rule:
             raise UsageError(f'--hierarchy: "{text}" is not COLUMN=RULE, such as age=bands:5,10')
         if name in found:
@@ -262,7 +262,7 @@ def read_levels(texts: Iterable[str]) -> dict[str, int]:
     {'age': 2, 'zip': 1}
     """
     parts = [part for text in texts for part in columns_listed(text)]
-    pairs = read_pairs(parts, "--level", "COLUMN=N, such as age=1")
+    pairs = read_pairs(parts, "--level", "COLUMN=N, such as age=1", header_here())
     return {name: _whole(value, f"--level {name}") for name, value in pairs.items()}
 
 

@@ -15,6 +15,7 @@ from reidbn.cli._options import (
     WHOLE,
     Chance,
     columns_listed,
+    header_here,
     listed,
     listing,
     number,
@@ -185,7 +186,7 @@ def _options(people: People, question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
-    return read_pairs(texts, option, "COLUMN=NUMBER")
+    return read_pairs(texts, option, "COLUMN=NUMBER", header_here())
 
 
 def _numbers(texts: tuple[str, ...], option: str) -> dict[str, float] | None:

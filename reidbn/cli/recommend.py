@@ -14,6 +14,7 @@ from reidbn.cli._options import (
     Chance,
     NewFile,
     columns_listed,
+    header_here,
     listing,
     number,
     output_options,
@@ -95,7 +96,7 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
     people = replace(people, notes=tuple(n for n in people.notes if ALONE not in n))
     proposed = rb.microdata.propose_hierarchies(people) if options["auto"] else {}
     say_proposed({name: steps_of(people, name, own) for name, own in proposed.items()})
-    asked = _asked(options) | {"hierarchies": proposed}
+    asked = _asked(options, people) | {"hierarchies": proposed}
     plan = rb.recommend(people, target=list(options["target"]), **asked)
     if as_json:
         print_json(about(people) | plan.to_dict())
@@ -177,7 +178,7 @@ def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
         plan.plot(options["plot"])
 
 
-def _asked(options: dict[str, Any]) -> dict[str, Any]:
+def _asked(options: dict[str, Any], people: People) -> dict[str, Any]:
     """The arguments of rb.recommend."""
     from reidbn.plans.regression import Regression
     from reidbn.plans.targets import targets_of
@@ -193,10 +194,11 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
     }
     refuse_both(about_attack["known"] is not None and options["scenario"])
     attack = list(options["attack"]) or None
-    if attack is None and not all(t.on_classes for t in targets):
+    if attack is None and not all(t.on_classes or t.measure in people.sensitive for t in targets):
         attack = [ATTACK]
     loss = options["loss"]
-    weights = read_pairs(options["importance"], "--importance", "COLUMN=WEIGHT, such as age=2")
+    form = "COLUMN=WEIGHT, such as age=2"
+    weights = read_pairs(options["importance"], "--importance", form, header_here())
     return {
         **{name: value for name, value in about_attack.items() if value is not None},
         "attack": attack,

@@ -26,12 +26,18 @@ from reidbn.errors import DataError
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.columns import object_array
 from reidbn.release.writing import without_apostrophes
-from reidbn.written import InTheHouse
+from reidbn.written import InTheHouse, agree, counted
 
-_PLAIN = re.compile(r"[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?|[-+]?\d(?:\.\d+)?e[-+]\d{2,3}")
-"""A number as people write it, or programs that write very small ones with an exponent; sixteen
-digits before the point are a name."""
-_BEGINS = frozenset("+-0123456789")
+_PLAIN = re.compile(
+    r"[-+]?(?:(?:0|[1-9]\d{0,14})(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,3})?", re.IGNORECASE
+)
+"""A number as people and programs write it, also .5, 5. and 1E-05; sixteen digits before the
+point, and a 0 before others, are a name."""
+_CODE = re.compile(r"\d+e\d+", re.IGNORECASE)
+"""A number with an exponent that may as well be a code: 1E5 beside 1F6."""
+_READABLE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?")
+"""What readers such as pandas take for a number, 05 and .5 among them."""
+_BEGINS = frozenset("+-.,0123456789")
 _HELD = 16
 """A number of so few signs, and no exponent, is held by a float to its last digit."""
 
@@ -101,7 +107,7 @@ class Blanks:
                 continue
             text = str(plain)
             self.texts[text] = False
-            if _PLAIN.fullmatch(text):
+            if _is_number(text):
                 self.numbers[float(text)] = text
 
     def __bool__(self) -> bool:
@@ -110,7 +116,7 @@ class Blanks:
     def __contains__(self, value: object) -> bool:
         text = str(value)
         found = text if text in self.texts else None
-        if found is None and self.numbers and _PLAIN.fullmatch(text):
+        if found is None and self.numbers and _is_number(text):
             found = self.numbers.get(float(text))
         if found is not None:
             self.texts[found] = True
@@ -248,21 +254,40 @@ def _written_numbers(values: list[str]) -> list[Any] | None:
     values = pointed
     if not all(_PLAIN.fullmatch(value) for value in values):
         return None
+    exponents = [value for value in values if "e" in value.lower()]
+    if exponents and all(map(_CODE.fullmatch, exponents)):
+        return None
     numbers = [_number(float(value)) for value in values]
-    if all(len(value) <= _HELD and "e" not in value for value in values):
+    if not exponents and all(len(value) <= _HELD for value in values):
         return numbers
     return numbers if _tell_apart(numbers, [decimal.Decimal(value) for value in values]) else None
+
+
+def may_be_codes(labels: NDArray[Any]) -> bool:
+    """Whether texts would be numbers, but those of them that have an exponent may be codes."""
+    texts = labels.tolist() if labels.dtype == object else []
+    if not texts or not all(isinstance(text, str) and _PLAIN.fullmatch(text) for text in texts):
+        return False
+    some = [text for text in texts if "e" in text.lower()]
+    return 0 < len(some) < len(texts) and all(map(_CODE.fullmatch, some))
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text by itself is a number, and no code."""
+    return bool(_PLAIN.fullmatch(text)) and not _CODE.fullmatch(text)
 
 
 def _with_points(values: list[str]) -> list[str] | None:
     """The values with points for decimal commas; None where commas may be something else.
 
-    1,234 may be a thousand or one and a bit: commas with three digits each time stay texts.
+    1,234 may be a thousand or one and a bit: commas with three digits each time stay texts, and
+    so does a comma before nothing.
     """
     if not any("," in value for value in values):
         return values
     fractions = [value.partition(",")[2] for value in values if "," in value]
-    if any("." in value for value in values) or all(len(part) == 3 for part in fractions):
+    thousands = all(len(part) == 3 for part in fractions)
+    if thousands or not all(fractions) or any("." in value for value in values):
         return None
     return [value.replace(",", ".") for value in values]
 
@@ -334,29 +359,49 @@ def spellings(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any], 
     return new[codes], labels[kept], gone
 
 
-def by_number(labels: NDArray[Any]) -> Ints:
-    """The place of each value, where texts that can be read as one number have one: the first's.
+def one_said(labels: NDArray[Any]) -> Ints:
+    """The place of each value, where texts that say one thing have one: the first's.
 
-    A file of texts has no types: what is read beside them says whether they are numbers.
+    They differ by capitals, blanks, ways to write a letter, or by the form of a number, since a
+    file of texts has no types: what is read beside them says whether they are numbers.
 
-    >>> by_number(object_array(["+5", "5", "5.0", "<2"])), by_number(np.array([5, 7]))
-    (array([0, 0, 0, 3]), array([0, 1]))
+    >>> one_said(object_array(["+5", "05", "5.0", "<2", "Flu", "flu"])), one_said(np.array([5, 7]))
+    (array([0, 0, 0, 3, 4, 4]), array([0, 1]))
     """
+    places = np.arange(labels.size)
     if labels.dtype != object:
-        return np.arange(labels.size)
-    first, places = dict[Any, int](), np.arange(labels.size)
+        return places
+    first = dict[Any, int]()
     for i, value in enumerate(labels.tolist()):
-        if (number := _number_of(value)) is not None:
-            places[i] = first.setdefault(number, i)
+        if isinstance(value, str) and value != "*":  # "*" is no secret, whatever looks like it
+            places[i] = first.setdefault(_said(value), i)
     return places
 
 
+def said_otherwise(labels: NDArray[Any], of: str) -> tuple[int, str]:
+    """How many texts of a column say what one before them says, and that in words."""
+    same = int((one_said(labels) != np.arange(labels.size)).sum())
+    return same, (
+        f"{counted(same, 'text')} of {of} {agree(same, 'differs', 'differ')} from another in "
+        f"capitals, blanks or the form of a letter or a number alone (as Flu and flu, or 5, 5.0 "
+        f"and 05)"
+    )
+
+
 def said_twice(labels: NDArray[Any]) -> int:
-    """How many texts say a number that one before them says."""
+    """How many texts say a number that one before them says in another form."""
     if labels.dtype != object:
         return 0
-    numbers = [x for value in labels.tolist() if (x := _number_of(value)) is not None]
+    texts = {plainly(value) for value in labels.tolist() if isinstance(value, str)}
+    numbers = [number for text in texts if isinstance(number := _said(text), float)]
     return len(numbers) - len({*numbers})
+
+
+def _said(text: str) -> str | float:
+    """The number that some reader takes a text for, or else what the text says."""
+    text = plainly(text)
+    pointed = text.replace(",", ".")
+    return float(pointed) if _READABLE.fullmatch(pointed) else text
 
 
 def _number_of(value: Any) -> Any:

@@ -25,6 +25,7 @@ from reidbn.errors import DataError, UsageError
 from reidbn.limits import BOMB, MOST_UNPACKED
 from reidbn.microdata.coding import Coder, Raw
 from reidbn.progress import progress
+from reidbn.release.writing import without_apostrophes
 from reidbn.written import ending
 
 SUFFIXES = (".csv", ".tsv", ".txt")
@@ -60,7 +61,10 @@ class Head:
 
 
 def head_of(path: Path, delimiter: str | None = None) -> Head:
-    """The column names and the delimiter, by default the one the header line has most of."""
+    """The column names and the delimiter, by default the one the header line has most of.
+
+    Names stand without the apostrophe that keeps a spreadsheet from running them, as texts do.
+    """
     if delimiter is not None and len(delimiter.encode()) != 1:
         raise UsageError(f"delimiter {delimiter!r}; use one character, such as , ; or a tab")
     with _bytes(path) as stream:
@@ -73,7 +77,7 @@ def head_of(path: Path, delimiter: str | None = None) -> Head:
     if not line.strip():
         raise DataError(f"{path.name}: the first line is empty; it must name the columns")
     mark = delimiter or max(",;\t|", key=line.count)
-    names = [name.strip() for name in next(csv.reader([line], delimiter=mark))]
+    names = without_apostrophes(next(csv.reader([line], delimiter=mark)))
     return Head(names, mark, int(said is not None), first.startswith(codecs.BOM_UTF8 + b'"'))
 
 

@@ -17,7 +17,7 @@ from reidbn.aside import aside
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.coding import Blanks, Raw, said_twice, spellings, with_missing
+from reidbn.microdata.coding import Blanks, Raw, may_be_codes, said_twice, spellings, with_missing
 from reidbn.microdata.coding import tidy as coded
 from reidbn.microdata.columns import Column, column_of
 from reidbn.microdata.direct import of_several_rows, refuse_direct, tells_persons
@@ -271,6 +271,7 @@ def read_table(
     direct: dict[str, str] = {}
     schema, codes = [], np.empty((rows, len(roles.all)), dtype=np.int32, order="F")
     for j, name in enumerate(roles.all):
+        is_written = raw[name].written
         codes[:, j], labels = coded(name, raw.pop(name), blanks, as_text=name in ladders)
         if labels.size == 0:
             raise DataError(f'column "{name}" is missing in every row; leave it out')
@@ -280,8 +281,7 @@ def read_table(
             codes[:, j], labels = plain, shorter
         if gone:
             remarks.append(_about_spellings(name, gone, tidy=tidy))
-        if twice := said_twice(labels):
-            remarks.append(_about_numbers(name, twice))
+        remarks += _about_numbers(name, labels, written=is_written)
         schema.append(Column(name, labels, ladders.get(name)))
     people = assemble(
         codes, schema, roles, missing=missing, weights=mass, subjects=subjects, mode=history
@@ -333,13 +333,23 @@ def _about_spellings(name: str, gone: int, *, tidy: bool) -> str:
     )
 
 
-def _about_numbers(name: str, twice: int) -> str:
-    values = f"{counted(twice, 'text')} {agree(twice, 'says', 'say')}"
-    return (
-        f"{name}: {values} a number that another one says, too (as 5 and 5.0), and texts are not "
-        "taken as one: people look more unusual than they are, and their secret less certain; "
-        "write each number in one way, or codes with a letter before them"
-    )
+def _about_numbers(name: str, labels: NDArray[Any], *, written: bool) -> list[str]:
+    """Of texts that say numbers, in two ways or as codes may do in a file without types."""
+    said = []
+    if written and may_be_codes(labels):
+        said.append(
+            f"{name}: every value is written as a number, but those with an exponent are all of "
+            f"the form 1E5, which may be codes, and the column is texts; if they are numbers, "
+            f"write 100000 or 1.0E5"
+        )
+    if twice := said_twice(labels):
+        said.append(
+            f"{name}: {counted(twice, 'text')} {agree(twice, 'says', 'say')} a number that another "
+            f"one says, too (as 5, 5.0 and 05), and texts are not taken as one: people look more "
+            f"unusual than they are, and their secret less certain; write each number in one way, "
+            f"or codes with a letter before them"
+        )
+    return said
 
 
 def _one_of(what: str, given: str, known: Sequence[str]) -> None:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reidbn.plans.nodes import TIE
+from reidbn.plans.targets import Array
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -49,10 +52,16 @@ def front_of(plan: ReleasePlan) -> pd.DataFrame:
         )
     table = pd.DataFrame(rows)
     judged = table[["loss", *(str(t) for t in plan.targets)]].to_numpy()
-    better = [((judged <= row).all(axis=1) & (judged < row).any(axis=1)).any() for row in judged]
+    better = [_beaten(row, judged) for row in judged]
     for t in plan.targets:
         table[str(t)] = table[str(t)].map(t.shown)
     return table[~np.array(better)].sort_values("loss", ignore_index=True)
+
+
+def _beaten(row: Array, judged: Array) -> bool:
+    """Whether another row is as low in all and lower in some, by more than sums are rounded."""
+    hair = TIE * np.abs(row)
+    return bool(((judged <= row + hair).all(axis=1) & (judged < row - hair).any(axis=1)).any())
 
 
 def _least(plan: ReleasePlan, node: Node) -> float:

@@ -13,13 +13,13 @@ import numpy as np
 
 from reidbn.attacks.secrets.asked import has_secret
 from reidbn.microdata.classes import Ints
-from reidbn.microdata.coding import said_twice
+from reidbn.microdata.coding import said_otherwise
 from reidbn.microdata.generalise import climbed
 from reidbn.plans.nodes import Looked
 from reidbn.plans.ways import Node
 from reidbn.population.subsets import fits_kept
 from reidbn.release.counts import BASE
-from reidbn.written import counted
+from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,12 +60,15 @@ def about_secrets(plan: ReleasePlan) -> list[str]:
                 f"{counted(without, 'person')} of {len(plan.people):,} without a {t.measure} of "
                 f"their own: nobody's peers, and no limit is about them"
             ] = None
-        if t.on_secret and said_twice(plan.people.labels(t.measure)):
+        if not t.on_secret:
+            continue
+        same, words = said_otherwise(plan.people.labels(t.measure), t.measure)
+        if same:
             said[
-                f"texts of {t.measure} that say one number (as 5 and 5.0) are counted as one "
-                f"secret, since a file of which the other texts are left out is read so"
+                f"{words}, and {agree(same, 'is', 'are')} counted as one secret with it, since "
+                f"readers of a file take them so"
             ] = None
-        if t.on_secret and gone:
+        if gone:
             said[
                 f"what people alike tell of {t.measure} is counted among those who are released: "
                 f"the {gone:,} left out are not among them, and no limit is about them"

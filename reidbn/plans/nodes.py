@@ -25,7 +25,7 @@ from reidbn.attacks.routes.changes import released
 from reidbn.attacks.secrets.asked import has_secret
 from reidbn.errors import EngineError
 from reidbn.microdata.classes import Codes, Ints, class_ids
-from reidbn.microdata.coding import by_number
+from reidbn.microdata.coding import one_said
 from reidbn.microdata.generalise import empty_cells, released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
@@ -109,12 +109,13 @@ class Release:
     def secrets(self) -> dict[str, Ints]:
         """Everybody's value of each secret that a target limits.
 
-        Texts that whoever reads the released file may take as one number are one: a limit that is
-        kept of these is kept of finer values, too.
+        Texts that whoever reads the released file may take as one are one.  The largest share of
+        one secret, and the mean share of one's own, are never lower so: a limit that is kept of
+        these is kept of the texts as they stand, too.
         """
         names = {t.measure for t in self.targets if t.on_secret}
         return {
-            name: by_number(self.people.labels(name))[self.people.codes([name])[:, 0]]
+            name: one_said(self.people.labels(name))[self.people.codes([name])[:, 0]]
             for name in names
         }
 

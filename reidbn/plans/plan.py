@@ -360,10 +360,7 @@ class ReleasePlan:
         among them, under the first attack and scenario.  Of the ways that were looked at, those
         that keep every target by an assessment of their own.
         """
-        if not self.results:
-            raise UsageError(
-                "options are compared by their risk under an attack: name one in rb.recommend"
-            )
+        self._refuse_no_attack()
         if not isinstance(most, int) or isinstance(most, bool) or most < 1:
             raise UsageError(f"most={most}; give a whole number of ways, 1 or more")
         first = next(iter(self.results))
@@ -391,6 +388,8 @@ class ReleasePlan:
 
         Those of which that says that every target is kept; of ways that write the same the first.
         """
+        if of is None:
+            self._refuse_no_attack()
         first = "" if of is not None else next(iter(self.results))
         bases = self._table.bases if of is None else {"": of}
         found: dict[str, Assessment] = {}
@@ -409,6 +408,13 @@ class ReleasePlan:
             if all(t.is_met(risks[t.key]) for t in self.targets):
                 found[self.named(one)] = results[first]
         return found
+
+    def _refuse_no_attack(self) -> None:
+        """Raise where there is nothing to assess ways by."""
+        if not self.results:
+            raise UsageError(
+                "options are compared by their risk under an attack: name one in rb.recommend"
+            )
 
     def apply(self) -> People:
         """The people as they would be released; what is known of each stays what it is."""

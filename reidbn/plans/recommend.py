@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from math import floor
@@ -29,7 +29,7 @@ from reidbn.plans.nodes import TIE, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
 from reidbn.plans.rising import Direction, direction_of
 from reidbn.plans.search import Certificate, Search
-from reidbn.plans.targets import MEAN_GUESS, Target, targets_of
+from reidbn.plans.targets import BY_PEERS, MEAN_GUESS, Target, targets_of
 from reidbn.plans.ways import options_of
 from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
@@ -90,6 +90,7 @@ def recommend(
     _checked_table(people)
     targets = _of_secrets(people, targets_of(target, release), if_missing)
     _refuse_unknown_names(asked)
+    _refuse_idle_seed(sample, seed)
     asked = {"known": known, "population": population, "scenario": scenario, **asked}
     whole = people
     if sample is None:
@@ -151,6 +152,17 @@ def _refuse_unknown_names(asked: Mapping[str, Any]) -> None:
     for name in asked:
         if name not in known:
             raise UsageError(f'recommend takes no "{name}"; {did_you_mean(name, known)}')
+
+
+def _refuse_idle_seed(sample: Any, seed: int | None) -> None:
+    """Raise where a seed draws nothing."""
+    if sample is None and seed is not None:
+        raise UsageError(
+            "seed= is of a sample, and none is drawn: leave it out, or say how many are drawn "
+            "(sample=)",
+            in_shell="--seed is of a sample, and none is drawn: leave it out, or say how many are "
+            "drawn (--sample)",
+        )
 
 
 def _of_secrets(people: People, targets: Sequence[Target], if_missing: str) -> tuple[Target, ...]:
@@ -263,6 +275,7 @@ def _bases(
     named = {name: value for name, value in asked.items() if value is not None}
     if attack is None:
         about = [t.measure for t in targets if not t.on_classes]
+        _refuse_bare_secret(people, targets, ())
         if about or named or scenario is not None:
             what = f"a limit on {about[0]}" if about else f"{min([*named, 'scenario'])}="
             raise UsageError(
@@ -297,6 +310,7 @@ def _refuse_unsearched(found: Sequence[Assessment], targets: Sequence[Target]) -
     """Raise where a target names no measure, or no release of the table has risks to search for."""
     for base in found:
         as_given(base.inputs, base.inputs.people)  # what the call counted of the table is refused
+        _refuse_bare_secret(base.inputs.people, targets, base.risks)
         for t in targets:
             if not t.on_classes and t.measure not in base.risks:
                 hint = did_you_mean(t.measure, base.risks)
@@ -306,6 +320,16 @@ def _refuse_unsearched(found: Sequence[Assessment], targets: Sequence[Target]) -
                 f"{base.attack.name}: {cut:.2g} of what can be lies beyond the states of its "
                 f"nodes, and no plan on such risks is sure to keep a limit: let the states run "
                 f"further"
+            )
+
+
+def _refuse_bare_secret(people: People, targets: Sequence[Target], risks: Collection[str]) -> None:
+    """Raise where a limit on a secret does not say what people alike may tell of it."""
+    for t in targets:
+        if not t.on_classes and t.measure in people.sensitive and t.measure not in risks:
+            raise UsageError(
+                f"target {t.measure}: it is a secret, and a limit on one says what people alike "
+                f"may tell of it, {BY_PEERS}",
             )
 
 

@@ -20,7 +20,7 @@ from reidbn.microdata.classes import Codes
 from reidbn.microdata.coding import tidy
 from reidbn.microdata.csvfile import head_of, is_csv
 from reidbn.microdata.direct import looks_direct
-from reidbn.microdata.header import NO_HEADER, has_no_header
+from reidbn.microdata.header import NO_HEADER, has_no_header, readable
 from reidbn.microdata.sources import quoted, source_of
 from reidbn.microdata.table import People
 from reidbn.release.writing import (
@@ -106,7 +106,7 @@ def written_frame(
             aside(
                 ("quoted", *texts, *names), 1.0,
                 f"an apostrophe was put {apostrophes_in_words(texts, names)}; rb.read_table reads "
-                f"texts without it, and a .parquet file has all as they are",
+                f"all without it, and a .parquet file has all as they are",
             )  # fmt: skip
         return in_no_order(safe_cells(released))
     if source.is_written:
@@ -146,16 +146,33 @@ def _with_types(table: pd.DataFrame, people: People, source: Whole) -> pd.DataFr
 
 def apostrophes(released: People, others: Sequence[str]) -> dict[str, Any]:
     """What has an apostrophe in a CSV file: columns that are released with texts that a spreadsheet
-    would run, and names of columns, each with how it is written.  Of `others` nobody looks at texts
-    before the file is written.
+    would run, and names of columns, each with how it is written.  Of `others`, which are written
+    as they stand, texts are looked at where the source is at hand.
     """
     written = released.as_written()
     texts = [
         n
         for n, codes in zip(written.columns, written.table.T, strict=True)
-        if n in written.quasi_identifiers and runs(written.labels(n)[np.unique(codes)])
+        if runs(written.labels(n)[np.unique(codes)])
     ]
-    return {"texts_in": texts, "names": unsafe_names([*written.quasi_identifiers, *others])}
+    beside = [n for n in others if n not in written.columns]
+    return {
+        "texts_in": [*texts, *_that_run(released, beside)],
+        "names": unsafe_names(dict.fromkeys([*written.columns, *others])),
+    }
+
+
+def _that_run(released: People, others: Sequence[str]) -> list[str]:
+    """Of columns that nobody looked at those with such texts, in the rows that are released."""
+    if released.reading.source is None:
+        return []
+    try:
+        source, rows = source_of(released.reading.source), released.rows_read
+        names = [name for name in others if name in source.header]
+        return [name for name, raw in readable(source, names).items()
+                if runs(raw.values[i] for i in np.unique(raw.codes[rows]) if i >= 0)]  # fmt: skip
+    except (DataError, UsageError):  # it is not there any more
+        return []
 
 
 def apostrophes_in_words(texts: Sequence[str], names: Mapping[str, str]) -> str:

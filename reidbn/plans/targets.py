@@ -191,6 +191,7 @@ _LEFT = re.compile(r"([a-z]+)\s*([\d.]+(?:e[-+]?\d+)?%?)?")
 _AND, _SIGN = re.compile(r"[,;&]|\band\b"), re.compile(r"[=<>≤≥:]")
 _WORDS = {"max": "highest", "highest": "highest", "largest": "highest", "mean": "mean",
           "average": "mean", "q": "quantile", "above": "above"}  # fmt: skip
+BY_PEERS = '"best guess <= 50%", "PPP >= 50%" or "mean PPP >= 60%"'
 EXAMPLES = '"k=5", "ema", "overall: q95 <= 0.09", "overall: mean <= 0.05"'
 
 
@@ -290,7 +291,7 @@ def _of_measure(measure: str, limit: Any) -> Target:
     if found is None or not sign or (what in ("quantile", "above")) != bool(found[2]) or not what:
         raise UsageError(
             f'target {measure}: write what of it and its limit, such as "q95 <= 0.09", '
-            f'"mean <= 0.05", "highest <= 0.2" or "above 0.2 <= 1%"'
+            f'"mean <= 0.05", "highest <= 0.2" or "above 0.2 <= 1%"; of a secret {BY_PEERS}'
         )
     value = _checked(right, measure)
     at = 0.0
@@ -323,9 +324,15 @@ def _of_ppp(secret: str, text: str) -> Target:
             f'target {secret}: write how much PPP everybody keeps at least, such as "PPP >= 50%", '
             f'or its mean over people, "mean PPP >= 60%"'
         )
-    kept = _checked(right, secret)
+    kept = float(read_number(right, f"target {secret}"))
     if not 0 < kept < 1:
-        raise UsageError(f"target {secret}: PPP is a share; {right.strip()} leaves nothing to ask")
+        nobody = "is kept by nobody: everybody is a peer of their own, too"
+        why = "asks for nothing" if kept <= 0 else nobody
+        percent = f", or {kept:g}% if per cent was meant" * (1 < kept < 100 and "%" not in right)
+        raise UsageError(
+            f"target {secret}: {left.strip()} >= {right.strip()} {why}; write a share above 0 and "
+            f"below 100 %{percent or ', such as 50%'}"
+        )
     what = BEST_GUESS if left.strip().lower() == PPP else MEAN_GUESS
     return Target(secret, what, 1 - kept)
 

@@ -34,6 +34,7 @@ from reidbn.attacks.secrets.asked import (
     draw,
     has_secret,
     histories_of,
+    own_labels,
     refuse_many,
     relations_of,
     said_of,
@@ -51,10 +52,12 @@ from reidbn.errors import CrosscheckFailed, UsageError, did_you_mean
 from reidbn.inference.answers import ask
 from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.again import asked_again
+from reidbn.microdata.coding import said_otherwise
 from reidbn.microdata.knowledge import Knowledge, Known, sure_of
 from reidbn.microdata.knowledge import knowledge as read_knowledge
 from reidbn.microdata.slab import MEMORY
 from reidbn.microdata.table import People, checked_people
+from reidbn.written import agree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -346,6 +349,11 @@ def _found(
     )
     if wanted.people.weights is not None:
         notes = (*notes, WEIGHED)
+    same, text = said_otherwise(own_labels(wanted.people, names[secret]), names[secret])
+    if same:
+        notes = (*notes, f"{text}, and {agree(same, 'is', 'are')} counted as another secret here; "
+                 f"a limit in a plan counts them as one, and who takes them so guesses no worse, "
+                 f"and may guess better")  # fmt: skip
     rows = wanted.rows
     individuals = None if rows is None else (int(rows.size), int(rows.sum()))
     at = threshold("p", p)
