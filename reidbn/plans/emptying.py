@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import heapify, heappop, heappush
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 
@@ -76,8 +76,10 @@ def emptied(table: Release, search: Search, cells: int) -> Emptying:
     heapify(queue)
     waiting = {number for _, number in queue}
     found: list[Looked] = []
-    tried, steps = 0, Steps.for_people(len(table.people), search.is_late)
-    for number in progress(_taken(queue, search), "emptying single cells", total=MOST_TAKEN):
+    bar = progress(count(), "emptying single cells")
+    tried, steps = 0, Steps.for_people(len(table.people), search.is_late, bar)
+    for number in _taken(queue, search):
+        next(bar)
         node, loss = ways.node(number), UNKNOWN + float(search.bound[number])
         if max(search.bound[number], bounded(table, node, cells).loss) < least - TIE:
             one, tried = at(table, node, cells, steps), tried + 1
@@ -127,13 +129,13 @@ def bounded(table: Release, node: Node, cells: int) -> Looked:
 
 
 def _taken(queue: list[tuple[float, int]], search: Search) -> Iterator[int]:
-    """Those beside the way that loses least first; at least one, and while there is time."""
-    for _ in range(MOST_TAKEN):
-        if not queue:
+    """Those beside the way that loses least first, while there is time; at least one where no way
+    without empty cells was found.
+    """
+    for taken in range(MOST_TAKEN):
+        if not queue or (search.is_late() and (taken or search.best is not None)):
             return
         yield heappop(queue)[1]
-        if search.is_late():
-            return
 
 
 def at(table: Release, node: Node, cells: int, steps: Steps) -> Looked | None:
@@ -173,7 +175,7 @@ def _taken_back(
         for pattern in patterns:
             if not (kept.all() or steps.is_late()):
                 left = cells - int(gone[kept].sum())
-                more = _fitting(table, node, kept, gone, pattern, left, joined=joined)
+                more = _fitting(table, node, kept, gone, pattern, left, steps, joined=joined)
                 gone |= more[:, None] & pattern
                 kept |= more
     return kept, gone
@@ -200,16 +202,17 @@ def _patterns(table: Release, node: Node) -> list[Flags]:
 
 
 def _fitting(
-    table: Release, node: Node, kept: Flags, gone: Flags, pattern: Flags, cells: int, *,
-    joined: bool,
+    table: Release, node: Node, kept: Flags, gone: Flags, pattern: Flags, cells: int,
+    steps: Steps, *, joined: bool,
 ) -> Flags:  # fmt: skip
     """Of those who are left out, who can be released with these cells emptied.
 
     If `joined`, with people who are in and whose class can spare them, whose cells go, too.
     """
     some = _in_groups(table, node, kept, gone, pattern, cells // int(pattern.sum()), joined=joined)
-    while (some & ~kept).any():
+    while (some & ~kept).any() and not steps.is_late():
         own = gone | (some[:, None] & pattern)
+        next(steps.bar)
         both = kept | some
         risks = table.but(gone=own).risks(node, both)
         back = some[both]  # among those who are released

@@ -9,7 +9,7 @@ look is a count of the whole table, and there is an end to looks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
@@ -21,12 +21,14 @@ from reidbn.microdata.classes import class_ids
 from reidbn.plans.losses import Separable
 from reidbn.plans.nodes import Flags, Release
 from reidbn.plans.ways import Node
+from reidbn.population.structured import STRUCTURED
 
 MOST_LOOKS = 2_000
 """How often a table is counted for exchanges, at most."""
 MOST_COUNTED = 2_000_000
 """People who are counted in all of these looks."""
 OF_AN_ASSESSMENT = 10  # looks that are worth one at risks which the classes do not tell
+OF_LAYERS = 50  # that one is worth under the structured model, which fits every subset's layers
 OF_CLASSES = 0.1  # that classes alone are
 
 
@@ -36,15 +38,20 @@ class Steps:
 
     left: float
     is_late: Callable[[], bool]
+    bar: Iterator[Any]
+    """What is shown of them."""
 
     @classmethod
-    def for_people(cls, people: int, is_late: Callable[[], bool]) -> Steps:
-        return cls(min(MOST_LOOKS, MOST_COUNTED / people), is_late)
+    def for_people(cls, people: int, is_late: Callable[[], bool], bar: Iterator[Any]) -> Steps:
+        return cls(min(MOST_LOOKS, MOST_COUNTED / people), is_late, bar)
 
     def look(self, table: Release, node: Node, kept: Flags, gone: Flags) -> float:
         """What is over the limits with these cells emptied; 0 where every target is kept."""
-        assessed = len(table.named) - len(table.told)
-        self.left -= max(assessed * OF_AN_ASSESSMENT + len(table.told), OF_CLASSES)
+        next(self.bar)
+        assessed = [table.bases[name].inputs for name in table.named if name not in table.told]
+        structured = sum(i.population_model == STRUCTURED for i in assessed)
+        cost = OF_LAYERS * structured + OF_AN_ASSESSMENT * (len(assessed) - structured)
+        self.left -= max(cost + len(table.told), OF_CLASSES)
         risks = table.but(gone=gone).risks(node, kept)
         return sum(t.excess(risks[t.key]) for t in table.targets)
 
@@ -60,6 +67,8 @@ def grown(
     assert isinstance(table.ways, Separable)  # noqa: S101 - others are refused
     lost = table.ways.loss_of_each_cell(node, np.ones(len(kept), dtype=bool))
     gone = np.zeros((len(kept), len(node)), dtype=bool)
+    if steps.are_over:
+        return None
     over = steps.look(table, node, kept, gone)
     alike = _alike(table, node, np.flatnonzero(kept), gone)
     columns = np.flatnonzero(allowed).tolist()
