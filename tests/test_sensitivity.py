@@ -394,7 +394,7 @@ def test_two_parameters_of_one_row_leave_each_other_only_the_rest():
 
 def test_a_base_value_that_is_not_allowed_is_refused_with_the_reason():
     case = make_case(shared_row(), "r=yes", set={"p": 0.9})
-    with pytest.raises(ModelError, match=r"shared-row at p=0.9: r: .* holds -0.2"):
+    with pytest.raises(ModelError, match=r"shared-row at p=0.9: r: rest stands .* add up to 1.2"):
         response(case, "p")
 
 

@@ -300,17 +300,13 @@ class Decision:
             hint = did_you_mean(odd[0], known) if odd else "one way at a time"
             raise UsageError(f'control "{name}": {", ".join(odd or rest)}; {hint}')
         thing = rest.get("scenario", rest)
-        changed = change(thing, name)
-        if changed.given:
-            raise UsageError(
-                f'control "{name}" gives evidence, and a control is something that is done: write '
-                f"set, do, scenario or assessment. What is so where something is known is told by "
-                f"rb.ask(..., given=)"
-            )
         if "scenario" in rest and self.again is not None:
             scenario = load_scenario(thing)
             if scenario.knows is not None:  # what is known changes with the people's classes
+                _refuse_evidence(name, scenario.given)
                 return float(cost), self.again(scenario)
+        changed = change(thing, name)
+        _refuse_evidence(name, changed.given)
         return float(cost), decided(changed.on(self.case))
 
     # -- as text and data --------------------------------------------------------------------
@@ -554,6 +550,15 @@ def _risk(case: Asked, network: Network, tied: set[str]) -> Array:
 
 
 # -- information -----------------------------------------------------------------------------------
+
+
+def _refuse_evidence(control: str, given: Any) -> None:
+    if given:
+        raise UsageError(
+            f'control "{control}" gives evidence, and a control is something that is done: write '
+            f"set, do, scenario or assessment. What is so where something is known is told by "
+            f"rb.ask(..., given=)"
+        )
 
 
 def _blind(attack: Attack, name: str) -> list[str]:
