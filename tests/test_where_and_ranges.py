@@ -170,3 +170,20 @@ def test_what_is_not_proved_of_a_condition_is_looked_at_and_said():
     found = rb.solve(attack, "risk", "p", 0.5)
     assert (found.low, found.high) == (0, 1)
     assert any("seen to hold at" in note for note in found.notes)
+
+
+def test_a_condition_on_what_follows_from_a_number_cuts_the_bar_of_that_number():
+    attack = rb.loads("""
+schema_version: 1
+name: follows
+parameters: {p: {value: 0.1, source: assumption}, c: {value: 0.5, source: assumption}}
+numbers: {q: "p * 1", s: "1 - q"}
+where: ["(s - 0.5) ^ 2 >= 0.01"]
+nodes: {a: {cpd: {kind: probability, p: $q}}, b: {cpd: {kind: probability, p: $c}}}
+questions: {risk: {target: a=yes}}
+""")
+    bars = rb.tornado(attack, "risk")
+    assert (bars["q"].low, bars["q"].high) == pytest.approx((0, 0.4))
+    assert (bars["p"].low, bars["p"].high) == pytest.approx((0, 0.4))
+    assert rb.solve(attack, "risk", "q", 0.45).status == "always at or under"
+    assert rb.tornado(attack, "b=yes", set={"s": 0.9})["c"].swing == 1

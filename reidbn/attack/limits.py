@@ -91,13 +91,14 @@ class Condition:
 
     def stands_on(self, attack: Attack, held: Container[str]) -> tuple[str, ...]:
         """The parameters that have a say in it, and derived numbers held at a value."""
-        found: list[str] = []
-        for name in self.names:
+        todo, found = [*self.names], dict[str, None]()
+        while todo:
+            name = todo.pop(0)
             if name in attack.numbers and name not in held:
-                found += (ref[1:] for ref in attack.derived.behind(name))
+                todo += attack.derived.terms[name].names
             else:
-                found.append(name)
-        return tuple(dict.fromkeys(found))
+                found[name] = None
+        return tuple(found)
 
     def is_proved(
         self, attack: Attack, held: Container[str], box: Mapping[str, tuple[float, float]]
