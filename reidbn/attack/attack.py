@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from reidbn.attack.assumptions import is_assumption, sources_of_tables
 from reidbn.attack.decisions import Utility, decisions_of, references_of
+from reidbn.attack.leaves import chances
 from reidbn.attack.limits import Condition, refuse_beyond_range
 from reidbn.attack.parts import (
+    PROBABILITY,
     Group,
     GroupRow,
     Node,
@@ -288,6 +290,19 @@ class Attack:
             return refs
         found = [r for ref in refs for r in (ref, *self._stands_on(ref.removeprefix("$")))]
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def unsure_chances(self) -> Mapping[str, tuple[str, ...]]:
+        """Of every node what stands for a chance there and may be none: derived numbers, and
+        parameters in another unit.
+        """
+        unsure = {name for name, p in self.settable.items()
+                  if name in self.numbers or p.unit != PROBABILITY}  # fmt: skip
+        found = {}
+        for name, node in self.all_nodes.items():
+            refs = dict.fromkeys(ref.removeprefix("$") for _, ref in chances(node.cpd))
+            found[name] = tuple(ref for ref in refs if ref in unsure)
+        return found
 
     @cached_property
     def columns_read(self) -> frozenset[str]:

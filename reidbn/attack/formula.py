@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 _TOKEN = re.compile(
     r"\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([^\W\d]\w*)|(\S))"
 )
+HAIR = 1e-12  # by so much rounding may take a chance over 0 or 1, or a number over its range
 _FUNCTIONS = {"min": (2, None), "max": (2, None), "exp": (1, 1), "log": (1, 1), "any": (2, 2)}
 MOST_CHARACTERS = 2_000
 MOST_DEPTH = 60
@@ -252,10 +253,7 @@ def any_of(p: Array, n: Array) -> Array:
 
 def any_of_chance(p: Array, n: Array) -> Array:
     """The same; no value where p is no chance."""
-    return np.asarray(np.where((p >= -_HAIR) & (p <= 1 + _HAIR), any_of(p, n), np.nan))
-
-
-_HAIR = 1e-12  # by so much rounding may take a chance over 0 or 1
+    return np.asarray(np.where((p >= -HAIR) & (p <= 1 + HAIR), any_of(p, n), np.nan))
 
 
 def _over_all(combine: Any) -> Callable[..., Any]:

@@ -91,14 +91,8 @@ class Condition:
 
     def stands_on(self, attack: Attack, held: Container[str]) -> tuple[str, ...]:
         """The parameters that have a say in it, and derived numbers held at a value."""
-        todo, found = [*self.names], dict[str, None]()
-        while todo:
-            name = todo.pop(0)
-            if name in attack.numbers and name not in held:
-                todo += attack.derived.terms[name].names
-            else:
-                found[name] = None
-        return tuple(found)
+        found = attack.derived.through(self.names, held)
+        return tuple(n for n in found if n not in attack.numbers or n in held)
 
     def is_proved(
         self, attack: Attack, held: Container[str], box: Mapping[str, tuple[float, float]]

@@ -8,7 +8,7 @@ never refused for its last digit; what cannot be proved is checked wherever it i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.bounded import Narrower, Straight, straight
 from reidbn.attack.bounds import EVERYTHING, Interval, enclosure, within_both
-from reidbn.attack.formula import FormulaError, Term, degree, evaluate, inlined, parse
+from reidbn.attack.formula import HAIR, FormulaError, Term, degree, evaluate, inlined, parse
 from reidbn.attack.parts import PROBABILITY, Number, Parameter
 from reidbn.attack.units import TO_A_CHANCE, Units, units_of
 from reidbn.errors import WARNING, ModelError, Problem, did_you_mean
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from reidbn.cpds.protocol import CPD
 
 Array = NDArray[np.float64]
-HAIR = 1e-12  # by so much rounding may take a number over the end of its range
 MOST_STEPS = 4_000  # of a formula with all that it reads written out
 REMEDY = "; narrow the ranges of what it reads, or its settings"
 _WHOLE = ("number", "name", "+", "-", "*", "min", "max", "neg")  # what makes no parts of one
+MOST_REACHED = 64  # attacks of which is kept what their conditions leave of ranges
+_REACHED: dict[Hashable, dict[str, Interval]] = {}
 LOGIC = (0.0, 1.0, 2.0)  # numbers that nobody has to give a source for
 
 
@@ -130,12 +131,16 @@ class Derived:
 
     def read_by(self, cpds: Iterable[CPD], held: Container[str] = ()) -> set[str]:
         """The names that tables refer to, through numbers that are not held at a value."""
-        todo, found = [ref for cpd in cpds for ref in cpd.references()], set[str]()
+        return {*self.through((r.removeprefix("$") for c in cpds for r in c.references()), held)}
+
+    def through(self, names: Iterable[str], held: Container[str]) -> dict[str, None]:
+        """These names, and what the numbers among them read that are not held at a value."""
+        todo, found = [*names], dict[str, None]()
         while todo:
-            name = todo.pop().removeprefix("$")
+            name = todo.pop(0)
             if name in self and name not in found and name not in held:
                 todo += self.terms[name].names
-            found.add(name)
+            found[name] = None
         return found
 
     def refuse_misfits(
@@ -200,8 +205,15 @@ class Derived:
         for column in self.attack.subject.values():
             low = -math.inf if column.low is None else column.low
             base[column.name] = low, math.inf if column.high is None else column.high
-        found = self.reach_over(base)
-        return self._where(base, found) if self.attack.conditions else found
+        if not self.attack.conditions:
+            return self.reach_over(base)
+        formulas = tuple((name, number.formula) for name, number in self.attack.numbers.items())
+        key = (tuple(base.items()), formulas, self.attack.where)
+        if key not in _REACHED:  # every question in words is asked of a copy of the attack
+            if len(_REACHED) >= MOST_REACHED:
+                _REACHED.clear()
+            _REACHED[key] = self._where(base, self.reach_over(base))
+        return _REACHED[key]
 
     def _where(self, base: dict[str, Interval], found: dict[str, Interval]) -> dict[str, Interval]:
         """The same, narrowed by conditions that are sums of parameters and numbers.
@@ -412,8 +424,7 @@ def number_values(attack: Attack) -> Iterator[Problem]:
                 found = derived.strictly(name, known)
                 derived.checked(name, found, lambda i, n=name: derived._at(n, known, i))  # type: ignore[misc]
         except ModelError as problem:
-            said = str(problem).removeprefix(f"{attack.name}: ").partition("; narrow")[0]
-            yield Problem((*where, "is"), said)
+            yield Problem((*where, "is"), without_remedy(attack.name, problem))
             continue
         yield from _slips(derived, name, where)
 

@@ -23,9 +23,8 @@ from reidbn.attack.columns import (
     stray_share,
 )
 from reidbn.attack.events import EVERYTHING_SURE
-from reidbn.attack.leaves import chances
+from reidbn.attack.formula import HAIR
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
-from reidbn.attack.numbers import HAIR
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.calls import described
 from reidbn.cpds.function import Function
@@ -51,7 +50,6 @@ from reidbn.inference.together import numbers_together
 WHOLE = 1 << 16  # configurations of parents up to which a table that has steps is written whole
 STEPS = 1 << 8  # the same for the exact engine, which is quicker in steps
 
-_NONE: Array = np.empty(0)
 LOOKED_AT = 14  # members, and as many people as have no more numbers: their class sizes
 
 
@@ -287,8 +285,9 @@ class Lowering:
         if validate:
             _check_probabilities(attack, self.parameters)
             _check_conditions(attack, self.parameters)
-            cpds = attack.tables(attack.all_nodes if nodes is None else nodes)
-            attack.derived.refuse_misfits(self.parameters, cpds, settings or {})
+            if attack.numbers:
+                cpds = attack.tables(attack.all_nodes if nodes is None else nodes)
+                attack.derived.refuse_misfits(self.parameters, cpds, settings or {})
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
         self.settings = rows_of(self.parameters)
@@ -539,9 +538,8 @@ class Lowering:
 
     def _refuse_no_chances(self, node: str) -> None:
         """Numbers of another unit that stand for a chance have to be one, deep in a table, too."""
-        cpd = self.attack.all_nodes[node].cpd
-        for name in dict.fromkeys(ref.removeprefix("$") for _, ref in chances(cpd)):
-            values = self.parameters.get(name, _NONE)
+        for name in self.attack.unsure_chances[node]:
+            values = self.parameters[name]
             wrong = ~((values >= -HAIR) & (values <= 1 + HAIR))
             if wrong.any():
                 number = self.attack.numbers.get(name)

@@ -13,11 +13,9 @@ from typing import Any
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import SourceLine, sources
-from reidbn.attack.formula import Term, parse
-from reidbn.attack.leaves import chances
+from reidbn.attack.formula import HAIR, Term, parse
 from reidbn.attack.limits import Condition
 from reidbn.attack.modelfile import cited
-from reidbn.attack.numbers import HAIR
 from reidbn.attack.parts import PROBABILITY, Question
 from reidbn.attack.repeated import folded_sources
 from reidbn.attacks.routes.register import Entry
@@ -277,8 +275,8 @@ def _deep_in_tables(attack: Attack) -> Iterator[Condition]:
     """
     known = attack.settable
     for node in attack.nodes.values():
-        for ref in dict.fromkeys(ref[1:] for _, ref in chances(node.cpd)):
-            if ref in known and known[ref].unit != PROBABILITY:
+        for ref in attack.unsure_chances[node.name]:
+            if known[ref].unit != PROBABILITY:
                 yield _at_most_one([f"${ref}"])
                 least = Term("number", number=-HAIR)
                 yield Condition(Term("name", name=ref), ">=", least, f"{ref} >= 0")

@@ -6,6 +6,7 @@ where that fails it is looked at, closely.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -63,18 +64,31 @@ def _holds(case: Asked, name: str, points: Array) -> np.ndarray:
     return conditions_hold(case.attack, values, len(points))
 
 
-def _cut(
-    case: Asked, name: str, good: float, bad: float, end: float, *, whole: bool
-) -> tuple[float, tuple[str, ...]]:
-    """The last value before one that breaks a condition, and whether others hold it beyond."""
+def _at(case: Asked, name: str, value: float) -> bool:
+    return bool(_holds(case, name, np.array([value]))[0])
+
+
+def last_allowed(
+    is_allowed: Callable[[float], bool], good: float, bad: float, *, whole: bool
+) -> tuple[float, float]:
+    """Bisect between a value that is allowed and one that is not; the last, and the next that is
+    not.  The last is told in nine digits, where these are allowed.
+    """
     finest = 1.0 if whole else 1e-12 * max(abs(good), abs(bad))
     while abs(bad - good) > finest:
         middle = (good + bad) / 2
         middle = float(np.floor(middle)) if whole else middle
-        good, bad = (middle, bad) if _holds(case, name, np.array([middle]))[0] else (good, middle)
+        good, bad = (middle, bad) if is_allowed(middle) else (good, middle)
     tidy = float(f"{good:.9g}")
-    kept = tidy if _holds(case, name, np.array([tidy]))[0] else good
-    at = bad if _holds(case, name, np.array([end]))[0] else end
+    return tidy if is_allowed(tidy) else good, bad
+
+
+def _cut(
+    case: Asked, name: str, good: float, bad: float, end: float, *, whole: bool
+) -> tuple[float, tuple[str, ...]]:
+    """The last value before one that breaks a condition, and whether others hold it beyond."""
+    kept, bad = last_allowed(lambda x: _at(case, name, x), good, bad, whole=whole)
+    at = bad if _at(case, name, end) else end
     values = parameter_values(case.attack, {**case.settings, name: at})
     broken = broken_condition(case.attack, values)
     said = f"range ends at {kept:.6g}, since at {at:.9g} {broken}"

@@ -38,7 +38,7 @@ from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageErro
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
 from reidbn.progress import progress
-from reidbn.whatif.conditions import where_holds
+from reidbn.whatif.conditions import last_allowed, where_holds
 from reidbn.whatif.looking import look
 
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
@@ -578,15 +578,7 @@ def _refusal(case: Asked, name: str, value: float, *, evidence: bool = True) -> 
 
 
 def _last_allowed(case: Asked, name: str, good: float, bad: float, *, evidence: bool) -> float:
-    """Bisect between a value that is allowed and one that is not."""
-    whole = takes_whole_numbers(case, name)
-    finest = 1.0 if whole else 1e-12 * max(abs(good), abs(bad))
-    while abs(bad - good) > finest:
-        middle = (good + bad) / 2
-        middle = float(np.floor(middle)) if whole else middle
-        if _refusal(case, name, middle, evidence=evidence) is None:
-            good = middle
-        else:
-            bad = middle
-    tidy = float(f"{good:.9g}")
-    return tidy if _refusal(case, name, tidy, evidence=evidence) is None else good
+    def is_allowed(value: float) -> bool:
+        return _refusal(case, name, value, evidence=evidence) is None
+
+    return last_allowed(is_allowed, good, bad, whole=takes_whole_numbers(case, name))[0]

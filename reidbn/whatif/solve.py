@@ -23,7 +23,7 @@ from reidbn.above import is_above
 from reidbn.aside import asides
 from reidbn.calls import typed
 from reidbn.errors import UsageError
-from reidbn.inference.asked import Asked, Asking
+from reidbn.inference.asked import Asking
 from reidbn.inference.cut import MOST, SHOWN, looked_at
 from reidbn.inference.worst import say_tied
 from reidbn.theory.real_roots import Whole, real_roots, sign_at, whole
@@ -485,12 +485,13 @@ def solve(
 
 def solution(response: Response, target: float, statistic: str = "mean") -> Solution:
     """Where a response meets a target."""
-    least, most = beyond(response)
-    if response.case.query.scale is not None:
+    case, (least, most) = response.case, beyond(response)
+    if case.query.scale is not None:
         if most > MOST:
+            cut = ", ".join(looked_at(case.attack, case.query))
             raise UsageError(
-                f"{response.case.query.describe()} leaves out what lies beyond the last states of "
-                f"{', '.join(cut_in(response.case))} (at most {at_most(most)} of what can be), and "
+                f"{case.query.describe()} leaves out what lies beyond the last states of "
+                f"{cut} (at most {at_most(most)} of what can be), and "
                 f"nothing says how much more that is: let their states run further"
             )
         least = most = 0.0
@@ -499,8 +500,8 @@ def solution(response: Response, target: float, statistic: str = "mean") -> Solu
     met = target - most if is_even else target
     found = _asked(line, met, level(line, met))
     return Solution(
-        attack=response.case.attack.name,
-        question=response.case.query.describe(),
+        attack=case.attack.name,
+        question=case.query.describe(),
         parameter=response.name,
         target=target,
         statistic=statistic,
@@ -519,15 +520,10 @@ def solution(response: Response, target: float, statistic: str = "mean") -> Solu
     )
 
 
-def cut_in(case: Asked) -> list[str]:
-    """Nodes with a say in the answer of which something can be cut off."""
-    return looked_at(case.attack, case.query)
-
-
 def beyond(response: Response) -> Interval:
     """How much of an answer may lie beyond the states that it stands on: least and most of it."""
     case, name = response.case, response.name
-    if not cut_in(case):
+    if not looked_at(case.attack, case.query):
         return 0.0, 0.0
     points = spread(response.low, response.high, REBUILDS, integer=response.is_integer)
     found = case.cut_off({name: points})
