@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt,
 }  # fmt: skip
+ROUNDING = 1e-14  # of what two sides add up: so far apart they may be, and be the same
+PRINTED = 1e-11  # of an end of a range: by so much its printed form may lie beyond it
 _FORM = re.compile(r"([^<>=]+)(<=|>=|<|>)([^<>=]+)\Z")
 _BARE = re.compile(r"\$(?=[^\W\d])")  # a name with the $ that it has in cells
 _WRITE = (
@@ -83,11 +85,34 @@ class Condition:
         return pair if self.sign in ("<", "<=") else (pair[1], pair[0])
 
     def holds(self, values: Mapping[str, Any]) -> NDArray[np.bool_]:
-        """Where it holds, for values (or arrays over settings) of the parameters."""
-        left, right = (
-            evaluate(side, values.__getitem__, strict=True) for side in (self.left, self.right)
-        )
-        return np.asarray(_SIGNS[self.sign](left, right))
+        """Where it holds, for values (or arrays over settings) of the parameters.
+
+        Sides that are alike but for the rounding of their parts are taken to be the same.
+
+        >>> 0.3 < 0.1 + 0.2, bool(Condition.read("0.3 < a + b").holds({"a": 0.1, "b": 0.2}))
+        (True, False)
+        """
+        left, right = self._value(self.left, values), self._value(self.right, values)
+        held = np.asarray(_SIGNS[self.sign](left, right))
+        doubtful = held.any() if self.is_strict else not held.all()
+        if doubtful:
+            size = sum(np.abs(self._value(part, values)) for part in _summands(self.gap))
+            with np.errstate(invalid="ignore"):
+                alike = np.isfinite(size) & (np.abs(left - right) <= ROUNDING * size)
+            held = held & ~alike if self.is_strict else held | alike
+        return np.asarray(held)
+
+    def slack(self, values: Mapping[str, Any]) -> Array:
+        """By how much it holds; 0 where it has no value."""
+        found = self._value(self.gap, values)
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def _value(self, term: Term, values: Mapping[str, Any]) -> Array:
+        return evaluate(term, values.__getitem__, strict=True)
+
+    @property
+    def is_strict(self) -> bool:
+        return self.sign in ("<", ">")
 
     def stands_on(self, attack: Attack, held: Container[str]) -> tuple[str, ...]:
         """The parameters that have a say in it, and derived numbers held at a value."""
@@ -99,11 +124,22 @@ class Condition:
     ) -> bool:
         """Whether it holds everywhere in a box of what it stands on."""
         terms = {n: t for n, t in attack.derived.terms.items() if n not in held}
-        low, _ = enclosure(inlined(self.gap, terms), box)
-        return low > 0 if self.sign in ("<", ">") else low >= 0
+        gap = inlined(self.gap, terms)
+        low, _ = enclosure(gap, box)
+        size = sum(max(map(abs, enclosure(part, box))) for part in _summands(gap))
+        hair = ROUNDING * size if np.isfinite(size) else 0.0
+        return low > hair if self.is_strict else low >= -hair
 
     def __str__(self) -> str:
         return self.text
+
+
+def _summands(term: Term) -> Iterator[Term]:
+    """What a formula adds and takes away."""
+    if term.op not in ("+", "-", "neg"):
+        yield term
+    for part in term.args if term.op in ("+", "-", "neg") else ():
+        yield from _summands(part)
 
 
 def condition_problems(attack: Attack, *, sound_numbers: bool = True) -> Iterator[Problem]:
@@ -195,7 +231,8 @@ def refuse_beyond_range(
         if unit == PROBABILITY and never.size:
             message = f"{name}={never[0]:.12g} is not a probability: it must lie between 0 and 1"
             raise UsageError(message)
-        outside = values[(values < low) | (values > high)]
+        hair = PRINTED * max(abs(low), abs(high))  # an end is told in twelve digits
+        outside = values[(values < low - hair) | (values > high + hair)]
         if low < high and outside.size and not beyond_range:
             said = (
                 f"{name}={outside[0]:.12g} lies outside its range {low:.12g} to {high:.12g} "

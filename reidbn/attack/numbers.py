@@ -102,12 +102,23 @@ class Derived:
         A hair of rounding over an end is taken back; `at` says where one of them was found.
         """
         low, high = self.allowed(name)
-        reach = HAIR * max(1.0, *(abs(end) for end in (low, high) if math.isfinite(end)), 0.0)
-        wrong = ~np.isfinite(values) | (values < low - reach) | (values > high + reach)
+        wrong = ~self._within(name, values)
         if wrong.any():
             first = int(np.argmax(wrong))
             raise ModelError(self._refusal(name, float(values.flat[first]), at and at(first)))
         return np.clip(values, low, high)
+
+    def _within(self, name: str, values: Array) -> NDArray[np.bool_]:
+        """Which values a number may have, but for a hair of rounding."""
+        low, high = self.allowed(name)
+        hair = HAIR * max(1.0, *(abs(end) for end in (low, high) if math.isfinite(end)), 0.0)
+        return np.isfinite(values) & (values >= low - hair) & (values <= high + hair)
+
+    def keeps(
+        self, name: str, known: Mapping[str, Array], held: Container[str] = ()
+    ) -> NDArray[np.bool_]:
+        """At which settings a number keeps to its range; `known` are their values and its own."""
+        return self._within(name, self.strictly(name, known, held))
 
     def _refusal(self, name: str, value: float, at: str | None) -> str:
         number = self.attack.numbers[name]

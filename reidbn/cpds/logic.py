@@ -294,7 +294,7 @@ class Mixture(CPD):
     def _weights(self, scope: Scope) -> list[Array]:
         values = [None if w == REST else np.asarray(scope.value(w)) for w in self.weights]
         named = sum((v for v in values if v is not None), np.asarray(0.0))
-        return [what_is_left(scope, named) if v is None else v for v in values]
+        return [what_is_left(scope, named, self.weights) if v is None else v for v in values]
 
     def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
         parts = [component.degree(name, parents) for component in self.components]

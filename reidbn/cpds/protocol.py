@@ -17,7 +17,7 @@ per row).  `probabilities(scope)` answers both; a kind with a story of its own a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
@@ -175,6 +175,11 @@ class Scope(ABC):
         """Whether a bare name that a function reads stands for what a table says of people."""
         named = any(p.name == name for p in self.parents)
         return not named and self.resolve(name).startswith("@")
+
+    def read_people(self, refs: Iterable[object]) -> bool:
+        """Whether any of these cells stands on what a table says of people."""
+        cells = [ref for ref in refs if isinstance(ref, str) and ref[:1] in ("$", "@")]
+        return any(ref[0] == "@" or self.is_of_people(ref[1:]) for ref in cells)
 
     def parent(self, name: str) -> Variable:
         return next(p for p in self.parents if p.name == name)

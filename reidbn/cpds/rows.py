@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -125,7 +125,7 @@ class Rows(CPD):
             if value is not None:
                 out[..., i] = value
         if REST in cells:
-            out[..., cells.index(REST)] = what_is_left(scope, out.sum(axis=-1))
+            out[..., cells.index(REST)] = what_is_left(scope, out.sum(axis=-1), cells)
         return out
 
     def _first_fit(self, scope: Scope) -> NDArray[np.intp]:
@@ -177,12 +177,15 @@ class Rows(CPD):
         return found
 
 
-def what_is_left(scope: Scope, named: Array) -> Array:
-    """What `rest` stands for beside chances that add up to so much."""
+def what_is_left(scope: Scope, named: Array, cells: Iterable[object]) -> Array:
+    """What `rest` stands for beside cells whose chances add up to so much."""
     left = np.asarray(1.0 - named)
     if scope.checks and left.min() < -TOLERANCE:
+        found = f"{named.max():.6g}"
+        if scope.read_people(cells):  # somebody's own number is nobody's business
+            found = "more than 1 for somebody"
         raise ModelError(
-            f"{scope.child.name}: rest stands beside chances that add up to {named.max():.6g}; "
+            f"{scope.child.name}: rest stands beside chances that add up to {found}; "
             f"together they are 1 at most"
         )
     return left

@@ -361,9 +361,8 @@ def refuse_dear(attack: Attack, query: Query, settings: Mapping[str, Any]) -> No
     """
     if attack.subject.keys() - attack.example.keys():
         return
-    names = [*query.targets, *query.given, *query.do]
     known = {name: value for name, value in settings.items() if name in attack.settable}
-    lowering = Lowering(attack, known, validate=False, nodes=attack.upstream(names), whole=STEPS)
+    lowering = Lowering.of(attack, known, query, validate=False, whole=STEPS)
     network = lowering.undecided(subject_values(attack, None)).do(query.do)
     evidence = {n: network.state_index(n, s) for n, s in query.given.items()}
     exact.Plan(query.targets, evidence).laid_out(network)
@@ -379,12 +378,10 @@ def _joint(
     validate: bool,
     worst: bool,
 ) -> Array:
-    names = [*query.targets, *query.given, *query.do]
     quick = engine == "exact"
-    lowering = Lowering(
-        attack, settings, validate=validate, nodes=attack.upstream(names),
-        whole=STEPS if quick else WHOLE,
-    )  # fmt: skip
+    lowering = Lowering.of(
+        attack, settings, query, validate=validate, whole=STEPS if quick else WHOLE
+    )
     subjects = rows_of(columns)
     run = _engine(engine, query, check=validate)
 

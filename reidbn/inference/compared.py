@@ -249,8 +249,7 @@ class _Stories:
         columns: Mapping[str, Array],
         queries: Sequence[Query],
     ) -> None:
-        names = [n for q in queries for n in (*q.targets, *q.given, *q.do)]
-        self.lowering = Lowering(attack, settings, nodes=attack.upstream(names))
+        self.lowering = Lowering.of(attack, settings, *queries)
         self.columns, self.queries = columns, queries
         self.orders: dict[int, list[str]] = {}
 

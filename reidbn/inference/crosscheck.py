@@ -246,14 +246,14 @@ def crosscheck(
     if any(len(v) > 1 for v in parameter_values(attack, set).values()):
         raise UsageError("cross-check one setting at a time")
     columns = subject_values(attack, subject)
-    network = Lowering(attack, set, tables=False).network(columns)
+    network = Lowering(attack, set, tables=False, do=query.do).network(columns)
     for node, state in (*query.wanted.items(), *query.given.items()):
         network.state_index(node, state)
     rng = np.random.default_rng(seed)
     who = np.arange(network.subjects) if people is None else people
     if network.subjects == 1:
         tell(attack, query, set, columns)
-        network = Lowering(attack, set).network(columns).do(query.do)
+        network = Lowering(attack, set, do=query.do).network(columns).do(query.do)
         references = _references(network, query)  # what is asked is refused before all else
         counted = _one_subject(network, query, draws, rng)
         if printed is not None:
@@ -458,7 +458,7 @@ def _many_subjects(
 ) -> tuple[list[_Counted], dict[str, float], _OneByOne]:
     wanted = dict(query.wanted) or {query.targets[0]: attack.all_nodes[query.targets[0]].states[-1]}
     values = joint(attack, query, settings, columns)
-    network = Lowering(attack, settings, tables=False).network(columns).do(query.do)
+    network = Lowering(attack, settings, tables=False, do=query.do).network(columns).do(query.do)
     where: Any = (slice(None), 0, *_index(network, wanted))
     likely = np.ones(1)  # without evidence there is nothing to divide by
     if query.given:
@@ -513,7 +513,8 @@ class _OneByOne:
 
     def network(self, i: int) -> Network:
         one = {n: v[i : i + 1] if len(v) > 1 else v for n, v in self.columns.items()}
-        return Lowering(self.attack, self.settings).network(one).do(self.query.do)
+        lowering = Lowering(self.attack, self.settings, do=self.query.do)
+        return lowering.network(one).do(self.query.do)
 
     def pgmpy_gap(self, i: int, ours: Array) -> float:
         from reidbn.inference import pgmpy_bridge

@@ -47,7 +47,7 @@ def estimate(
 ) -> Answer:
     """P(target | given, do) as a share of the sampled rows that fit the evidence."""
     columns = subject_values(attack, subject)
-    lowering = Lowering(attack, settings, tables=False)
+    lowering = Lowering.of(attack, settings, query, tables=False)
     network = lowering.network(columns).do(query.do)
     if network.subjects > 1 or network.settings > 1:
         raise UsageError(

@@ -274,19 +274,24 @@ class Lowering:
         validate: bool = True,
         tables: bool = True,
         nodes: set[str] | None = None,
+        do: Collection[str] = (),
         whole: int = WHOLE,
     ) -> None:
         self.attack = attack
         self.given = settings
-        if nodes is not None and not nodes.isdisjoint(attack.decisions):
+        self.decides = any(d not in do and (nodes is None or d in nodes) for d in attack.decisions)
+        if nodes is not None and self.decides:
             nodes = nodes | attack.behind_decisions
+        # What is set from outside has no table to be read, but where a decision is taken before.
+        self.done = {*do} - (attack.behind_decisions if self.decides else {*()})
         self.parameters = parameter_values(attack, settings)
         self.validate = validate
         if validate:
             _check_probabilities(attack, self.parameters)
             _check_conditions(attack, self.parameters)
             if attack.numbers:
-                cpds = attack.tables(attack.all_nodes if nodes is None else nodes)
+                every = attack.all_nodes.keys() if nodes is None else nodes
+                cpds = attack.tables(every - self.done)
                 attack.derived.refuse_misfits(self.parameters, cpds, settings or {})
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
@@ -300,10 +305,20 @@ class Lowering:
         wanted = [n for n in attack.all_nodes if nodes is None or n in nodes]
         own = {name: float(attack.parameters[name].value) for name in attack.structural}
         self._resized = {name for name, value in structural.items() if value != own[name]}
-        for name in wanted if validate and self._resized else ():
+        read = [n for n in wanted if n not in self.done]
+        for name in read if validate and self._resized else ():
             self._refuse_misfit(name)
-        self.parts = {n: parts(attack, n, self.variables, whole) for n in wanted} if tables else {}
+        self.parts = {n: parts(attack, n, self.variables, whole) for n in read} if tables else {}
         self._shared: dict[str, tuple[Factor, ...]] = {}
+
+    @classmethod
+    def of(
+        cls, attack: Attack, settings: Mapping[str, Any] | None, *queries: Query, **how: Any
+    ) -> Lowering:
+        """Of all that these questions read."""
+        read = {n for q in queries for n in attack.upstream([*q.targets, *q.given], cut=q.do)}
+        done = {n for q in queries for n in q.do}
+        return cls(attack, settings, nodes=read | done, do=done - read, **how)
 
     def _single(self, name: str) -> float:
         values = self.parameters[name]
@@ -357,9 +372,14 @@ class Lowering:
         try:
             checked(node, table)
         except ModelError as slip:
-            if not isinstance(part.cpd, Function):
-                raise
             of_people = _uses_subject(self.attack, part.cpd)
+            if not isinstance(part.cpd, Function):
+                if not of_people:
+                    raise
+                raise ModelError(  # without the number, which tells of somebody's own
+                    f"{node}: P(state | parents) is no table of chances for somebody: every entry "
+                    f"must lie between 0 and 1, and all states together must be 1"
+                ) from None
             said = part.cpd.stray(part.variable, table, of_people=of_people)
             raise ModelError(said or str(slip)) from None
 
@@ -400,7 +420,7 @@ class Lowering:
 
     def decided_together(self, leaning: Sequence[str] = ()) -> int:
         """Numbers that decisions which have to be tried together take, of one subject besides."""
-        if self.wanted is not None and self.wanted.isdisjoint(self.attack.decisions):
+        if not self.decides:
             return 0
         return numbers_together(self.attack, lambda name: self.variables[name].states, leaning)
 
@@ -414,7 +434,7 @@ class Lowering:
         `blocks` is how many networks, of other people, are to be made.
         """
         network = self.undecided(subject)
-        if self.attack.decisions.keys() & network.factors.keys():
+        if self.decides:
             if worst is not None:
                 return worst_of_tied(self._solver(network, subject, blocks), worst)
             return self.decided(network, subject, blocks=blocks).network
@@ -509,6 +529,8 @@ class Lowering:
         """A node's table, or the tables of its steps; acted out, it is always the whole node."""
         if name in self._shared:
             return self._shared[name]
+        if name in self.done:
+            return (Factor(name, (), even([], self.variables[name].size)),)
         node = self.attack.all_nodes[name]
         parents = tuple(self.variables[p] for p in node.parents)
         if name in self.attack.decisions:

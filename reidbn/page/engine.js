@@ -5,7 +5,7 @@ const Engine = (() => {
   const HAIR = 1e-12, MASS = 1e-11, KEPT = 12, PLANS = 64;
   const MOST = 1.6e7;  // products of one pass: evidence in many places can need more than a page has
 
-  const {FORMULAS, SIGNS, value, within, isNumeral, numbersOf} = Kinds;
+  const {FORMULAS, value, holds, within, isNumeral, numbersOf} = Kinds;
 
   // -- tables between points, and at stops ------------------------------------------------------------
 
@@ -267,9 +267,7 @@ const Engine = (() => {
         env[number.name] = within(number.name, value(number.t, leaf), number.in);
       }
       for (const c of this.payload.where) {
-        if (!SIGNS[c.sign](value(c.left, leaf), value(c.right, leaf))) {
-          throw new Refused("condition", {text: c.text});
-        }
+        if (!holds(c, leaf)) throw new Refused("condition", {text: c.text});
       }
       return env;
     }

@@ -11,7 +11,7 @@ class Refused extends Error {
 }
 
 const Kinds = (() => {
-  const HAIR = 1e-12;
+  const HAIR = 1e-12, ROUNDING = 1e-14;
 
   // -- formulas of derived numbers ----------------------------------------------------------------
 
@@ -32,6 +32,16 @@ const Kinds = (() => {
     if (typeof term === "number") return term;
     if (!Array.isArray(term)) return leaf(term);
     return OPERATIONS[term[0]](...term.slice(1).map(part => value(part, leaf)));
+  }
+
+  // Whether a condition holds; sides that are alike but for the rounding of their parts are the same.
+  function holds({left, sign, right}, leaf) {
+    const parts = term => (Array.isArray(term) && ["+", "-", "neg"].includes(term[0])
+      ? term.slice(1).flatMap(parts) : [term]);
+    const a = value(left, leaf), b = value(right, leaf);
+    const size = [...parts(left), ...parts(right)].reduce((sum, t) => sum + Math.abs(value(t, leaf)), 0);
+    const alike = Number.isFinite(size) && Math.abs(a - b) <= ROUNDING * size;
+    return alike ? sign.endsWith("=") : SIGNS[sign](a, b);
   }
 
   // A value within its range; a hair of rounding over an end is taken back.
@@ -379,6 +389,6 @@ const Kinds = (() => {
     "structured-match": (f, at) => structured(f, at, meanInverse),
   });
 
-  return {FORMULAS, SIGNS, value, within, shown, isNumeral, numbersOf};
+  return {FORMULAS, value, holds, within, shown, isNumeral, numbersOf};
 })();
 

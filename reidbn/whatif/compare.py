@@ -172,6 +172,8 @@ def _name(what: object, otherwise: str) -> str:
 
 def _comparison(first: Asked, second: Asked, names: tuple[str, str], statistic: str) -> Comparison:
     first, second = of_worst(first, ()), of_worst(second, ())
+    if first.worst or second.worst:  # of one rule, so that the parts add up to the whole
+        first, second = replace(first, worst=True), replace(second, worst=True)
     each = [case.answers({})[:, 0] for case in (first, second)]
     weights = [case.weights for case in (first, second)]
     summed = [
@@ -328,7 +330,7 @@ def _answers(
             items[i][1]: np.array([(second if row[i] else first).base(items[i][1]) for row in rows])
             for i in moving
         }
-        found = case.evaluate(changes)
+        found = of_worst(case, (changes,)).evaluate(changes)
         count = len(rows)
         p = np.broadcast_to(found.probability, (len(found.numerator), count))
         possible = np.broadcast_to(found.possible.all(axis=0), count)

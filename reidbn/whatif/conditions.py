@@ -1,15 +1,17 @@
 """How far a parameter may move before a condition of `where` no longer holds.
 
 A condition may hold at both ends of a range and not between them.  It is proved piece by piece;
-where that fails it is looked at, closely.
+where that fails it is looked at, closely.  So are the ranges of derived numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.attack.limits import broken_condition, conditions_hold
 from reidbn.inference.asked import Asked
@@ -20,30 +22,72 @@ PIECES, CLOSELY = 256, 65  # of a range; values of a piece of which there is no 
 MOST_WHOLE = 1 << 17  # whole numbers that are all looked at
 
 
-def where_holds(
-    case: Asked, name: str, end: float, *, whole: bool
+def holds_up_to(
+    case: Asked, name: str, start: float, end: float, *, whole: bool
 ) -> tuple[float, tuple[str, ...]]:
-    """The last value from the base towards an end up to which every condition holds; and why."""
-    base = case.base(name)
-    if not case.attack.conditions or end == base or _is_proved(case, name, base, end):
+    """The last value from a start towards an end up to which every condition holds, and numbers
+    that all people share keep their ranges; and why.
+    """
+    end, said = _conditions_hold(case, name, start, end, whole=whole)
+    numbers = [n for n in case.unproved({name: (min(start, end), max(start, end))})
+               if not case.attack.derived.is_per_person(n)] if end != start else []  # fmt: skip
+    if not numbers:
+        return end, said
+
+    def keep(points: Array) -> NDArray[np.bool_]:
+        derived, at = case.attack.derived, _settings(case, name, points)
+        held = {*case.settings, name}
+        each = (derived.keeps(n, at, held) for n in numbers)
+        return reduce(np.logical_and, each, np.ones(len(points), dtype=bool))
+
+    points = _all_whole(start, end) if whole else None
+    looked = np.linspace(start, end, PIECES * CLOSELY) if points is None else points
+    bad = np.flatnonzero(~keep(looked))
+    if not len(bad):
+        return end, said
+    good, beyond = float(looked[max(bad[0] - 1, 0)]), float(looked[bad[0]])
+    kept, _ = last_allowed(lambda x: bool(keep(np.array([x])).all()), good, beyond, whole=whole)
+    at = end if bad[-1] == len(looked) - 1 else beyond
+    why = case.refusal({name: at}, [name])
+    return kept, (*said, f"range ends at {kept:.6g}, since at {at:.9g} {why}")
+
+
+def enters(case: Asked, name: str, near: float, far: float, *, whole: bool) -> Iterator[float]:
+    """Values from one end of a range to the other at which every condition holds."""
+    points = np.linspace(near, far, PIECES * CLOSELY)
+    points = np.unique(np.rint(points))[:: 1 if near <= far else -1] if whole else points
+    yield from points[_holds(case, name, points)].tolist()
+
+
+def _all_whole(start: float, end: float) -> Array | None:
+    """All whole numbers between two; None where they are too many to be looked at."""
+    if abs(end - start) > MOST_WHOLE:
+        return None
+    return np.append(np.arange(start, end, 1.0 if end > start else -1.0), end)
+
+
+def _conditions_hold(
+    case: Asked, name: str, start: float, end: float, *, whole: bool
+) -> tuple[float, tuple[str, ...]]:
+    if not case.attack.conditions or end == start or _is_proved(case, name, start, end):
         return end, ()
     looked = 0
-    if whole and abs(end - base) <= MOST_WHOLE:
-        step = 1.0 if end > base else -1.0
-        pieces, is_all = [np.append(np.arange(base, end, step), end)], True
+    every = _all_whole(start, end) if whole else None
+    if every is not None:
+        pieces = [every]
     else:
-        ends = np.linspace(base, end, PIECES + 1).tolist()
+        ends = np.linspace(start, end, PIECES + 1).tolist()
         unproved = [(a, b) for a, b in pairwise(ends) if not _is_proved(case, name, a, b)]
-        pieces, is_all = [np.linspace(a, b, CLOSELY) for a, b in unproved], False
+        pieces = [np.linspace(a, b, CLOSELY) for a, b in unproved]
     for points in pieces:
         points = np.rint(points) if whole else points
         looked += len(points)
         bad = np.flatnonzero(~_holds(case, name, points))
         if len(bad):
-            good = base if bad[0] == 0 else points[bad[0] - 1]
+            good = start if bad[0] == 0 else points[bad[0] - 1]
             return _cut(case, name, float(good), float(points[bad[0]]), end, whole=whole)
     said = f"{name}: conditions are not proved and were seen to hold at {looked:,} values"
-    return end, () if is_all else (said,)
+    return end, (said,) if looked and every is None else ()
 
 
 def _is_proved(case: Asked, name: str, one: float, other: float) -> bool:
@@ -59,9 +103,12 @@ def _is_proved(case: Asked, name: str, one: float, other: float) -> bool:
     return True
 
 
-def _holds(case: Asked, name: str, points: Array) -> np.ndarray:
-    values = parameter_values(case.attack, {**case.settings, name: points})
-    return conditions_hold(case.attack, values, len(points))
+def _settings(case: Asked, name: str, points: Array) -> Mapping[str, Array]:
+    return parameter_values(case.attack, {**case.settings, name: points})
+
+
+def _holds(case: Asked, name: str, points: Array) -> NDArray[np.bool_]:
+    return conditions_hold(case.attack, _settings(case, name, points), len(points))
 
 
 def _at(case: Asked, name: str, value: float) -> bool:
@@ -89,8 +136,7 @@ def _cut(
     """The last value before one that breaks a condition, and whether others hold it beyond."""
     kept, bad = last_allowed(lambda x: _at(case, name, x), good, bad, whole=whole)
     at = bad if _at(case, name, end) else end
-    values = parameter_values(case.attack, {**case.settings, name: at})
-    broken = broken_condition(case.attack, values)
+    broken = broken_condition(case.attack, _settings(case, name, np.array([at])))
     said = f"range ends at {kept:.6g}, since at {at:.9g} {broken}"
     beyond = np.linspace(bad, end, PIECES * 4 + 1)
     beyond = np.unique(np.rint(beyond)) if whole else beyond

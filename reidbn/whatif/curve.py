@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.polynomial import chebyshev as cheb
@@ -38,7 +39,7 @@ from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageErro
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
 from reidbn.progress import progress
-from reidbn.whatif.conditions import last_allowed, where_holds
+from reidbn.whatif.conditions import enters, holds_up_to, last_allowed
 from reidbn.whatif.looking import look
 
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
@@ -257,6 +258,7 @@ EXACT = (AFFINE, POLYNOMIAL, RATIO)
 CHECKS = 3  # random interior points at which a curve must hold
 CLOSE = 1e-11  # of the largest value: how well it must hold there
 MOST_DEGREE = 160  # beyond this a tied parameter is treated as a smooth formula
+MOST_TRIED = 256  # values at which a range is tried to be entered
 LOOKED = 65  # values on either side at which derived numbers without a proof are checked
 TRIES = (8, 16, 32, 64, 128)  # degrees tried for a smooth formula
 SEED = 20250101
@@ -522,26 +524,52 @@ def allowed_range(
 ) -> tuple[Range, tuple[str, ...]]:
     """The part of a range, around the base value, where every table is one; and what was cut.
 
-    With `evidence`, also where no curve can give a limit, the evidence has to be possible.
+    A range that has not the base in it is entered at the first value that is allowed.  With
+    `evidence`, also where no curve can give a limit, the evidence has to be possible.
     """
     base = case.base(name)
     problem = _refusal(case, name, base)
     if problem is not None:
         raise ModelError(f"{case.attack.name} at {name}={base:g}: {problem}")
+    start, notes = base, tuple[str, ...]()
+    if not span[0] <= base <= span[1]:
+        start, notes = _entered(case, name, span, evidence=evidence)
     ends: list[float] = []
-    notes: tuple[str, ...] = ()
     for far in span:
-        end, said = where_holds(case, name, far, whole=takes_whole_numbers(case, name))
+        if start != base and (far - start) * (start - base) <= 0:  # where it was entered
+            ends.append(start)
+            continue
+        end, said = holds_up_to(case, name, start, far, whole=takes_whole_numbers(case, name))
         notes += said
         problem = _refusal(case, name, end, evidence=evidence)
         if problem is None:
             ends.append(end)
         else:
-            ends.append(_last_allowed(case, name, base, end, evidence=evidence))
+            ends.append(_last_allowed(case, name, start, end, evidence=evidence))
             notes += (f"range ends at {ends[-1]:.6g}, since at {end:.6g} {problem}",)
     if ends[0] < ends[1] and case.unproved({name: (ends[0], ends[1])}):
-        return _between(case, name, base, ends, notes)
+        return _between(case, name, start, ends, notes)
     return (ends[0], ends[1]), notes
+
+
+def _entered(
+    case: Asked, name: str, span: Range, *, evidence: bool
+) -> tuple[float, tuple[str, ...]]:
+    """The value of a range, nearest to the base that is outside it, that is allowed; and why."""
+    near, far = span if case.base(name) < span[0] else span[::-1]
+    problem = _refusal(case, name, near, evidence=evidence)
+    if problem is None:
+        return near, ()
+    whole, before = takes_whole_numbers(case, name), near
+    for value in islice(enters(case, name, near, far, whole=whole), MOST_TRIED):
+        if _refusal(case, name, value, evidence=evidence) is None:
+            start = _last_allowed(case, name, value, before, evidence=evidence)
+            return start, (f"range starts at {start:.6g}, since at {near:.6g} {problem}",)
+        before = value
+    raise UsageError(
+        f"{case.attack.name}: no value of {name} from {span[0]:.6g} to {span[1]:.6g} was found "
+        f"that is allowed: at {near:.6g} {problem}"
+    )
 
 
 def _between(

@@ -74,8 +74,8 @@ def rational_parts(case: Asked, name: str) -> tuple[Whole, Whole] | None:
 
 
 def _network(case: Asked, name: str, value: float) -> Network:
-    nodes = case.relevant | {*case.query.do}
-    lowering = Lowering(case.attack, {**case.settings, name: value}, nodes=nodes, validate=False)
+    settings = {**case.settings, name: value}
+    lowering = Lowering.of(case.attack, settings, case.query, validate=False)
     return lowering.network(subject_values(case.attack, case.subject)).do(case.query.do)
 
 

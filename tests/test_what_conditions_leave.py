@@ -1,0 +1,307 @@
+"""Conditions and numbers that leave parts of a range: which part is told, and to the last digit."""
+
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.attack.limits import Condition
+from reidbn.page import Start, payload
+from tests.scripts import answered, needs_scripts
+from tests.test_worst_of_tied import SWEPT
+
+FILE = """
+schema_version: 1
+name: parts
+parameters:
+  a: {{value: {a}, range: [0, 1], unit: probability, source: assumption}}
+  b: {{value: 0.1, range: [0, 1], unit: probability, source: assumption}}
+  n: {{value: {n}, range: [0, 40], unit: records, source: assumption}}
+numbers: {{twice: {{is: "any(b, n)", source: assumption}}}}
+where: ["{where}"]
+nodes:
+  x: {{cpd: {{kind: probability, p: $a}}}}
+  y: {{cpd: {{kind: probability, p: $twice}}}}
+  z: {{parents: [x, y], cpd: {{kind: or}}}}
+questions: {{risk: {{target: z=yes}}}}
+"""
+
+
+def file(where, a=0.3, n=3):
+    return rb.loads(FILE.format(where=where, a=a, n=n))
+
+
+# -- a range beyond a gap --------------------------------------------------------------------------
+
+
+def allowed_part(span, gap, base):
+    """The part of a span, beyond a gap or not, that is nearest to a base outside it."""
+    (low, high), (first, last) = span, gap
+    if base < low:
+        if first < low < last:
+            low = last
+        return (low, min(high, first) if low <= first else high)
+    if first < high < last:
+        high = first
+    return (max(low, last) if high >= last else low, high)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_range_without_the_base_is_entered_where_it_is_allowed(seed):
+    rng = np.random.default_rng(seed)
+    first, last = sorted(rng.uniform(0.15, 0.85, 2).round(3).tolist())
+    base = float(rng.choice([first / 2, (1 + last) / 2]).round(4))
+    span = tuple(sorted(rng.uniform(0, 1, 2).round(3).tolist()))
+    if span[0] <= base <= span[1]:
+        span = (span[0], base - 1e-3) if base > last else (base + 1e-3, span[1])
+    if span[0] >= span[1]:
+        return
+    attack = file(f"(a - {first}) * (a - {last}) >= 0", a=base)
+    low, high = allowed_part(span, (first, last), base)
+    if low > high:
+        for ask in (lambda: rb.solve(attack, "risk", "a", target=0.4, range=span),
+                    lambda: rb.tornado(attack, "risk", over={"a": span})):  # fmt: skip
+            with pytest.raises(rb.UsageError, match=r"no value of a from .* does not hold at a="):
+                ask()
+        return
+    bar = rb.tornado(attack, "risk", over={"a": span})["a"]
+    assert (bar.low, bar.high) == pytest.approx((low, high), abs=1e-8)
+    assert low - 1e-13 <= bar.low <= bar.high <= high + 1e-13
+    found = rb.solve(attack, "risk", "a", target=0.4, range=span)
+    for end in (x for piece in found.under for x in piece):
+        assert low - 1e-13 <= end <= high + 1e-13
+
+
+@pytest.mark.parametrize(
+    "span", [(lo, hi) for lo in range(7, 32, 3) for hi in range(lo + 2, 36, 4)]
+)
+def test_so_is_a_range_of_whole_numbers(span):
+    attack = file("(n - 8.5) * (n - 21) >= 0")
+    inside = [n for n in range(span[0], span[1] + 1) if n <= 8 or n >= 21]
+    if not inside:
+        with pytest.raises(rb.UsageError, match="no value of n from"):
+            rb.tornado(attack, "risk", over={"n": span})
+        return
+    kept = [n for n in inside if (n <= 8) == (inside[0] <= 8)]
+    bar = rb.tornado(attack, "risk", over={"n": span})["n"]
+    assert (bar.low, bar.high) == (kept[0], kept[-1])
+
+
+# -- the last digit of a condition -----------------------------------------------------------------
+
+
+def test_a_sum_that_is_the_limit_is_within_it_however_it_is_rounded():
+    rng, rounded = np.random.default_rng(5), 0
+    for _ in range(300):
+        parts = np.diff([0, *sorted(rng.integers(0, 101, 3)), 100]) / 100
+        said = dict(zip("abcd", parts.tolist(), strict=True))
+        exact = sum(Fraction(str(x)) for x in said.values())
+        assert exact == 1
+        rounded += sum(parts.tolist()) > 1
+        for text, holds in (("a + b + c + d <= 1", True), ("a + b + c + d < 1", False),
+                            ("1 - a - b - c - d >= 0", True), ("1 > a + b + c + d", False),
+                            ("100 * (a + b + c + d) <= 100.000001", True),
+                            ("a + b + c + d <= 0.99999999", False)):  # fmt: skip
+            assert bool(Condition.read(text).holds(said)) == holds, (text, said)
+    assert rounded > 2
+
+
+@pytest.mark.parametrize(("where", "a", "b"), [("3*b <= a", 0.3, 0.1), ("a - b*3 >= 0", 0.3, 0.1),
+                                               ("a * b <= 0.03", 0.3, 0.1)])  # fmt: skip
+def test_so_are_products_everywhere_they_are_looked_at(where, a, b):
+    attack = file(where, a=a)
+    assert float(rb.ask(attack, "risk", set={"b": b})) == pytest.approx(1 - 0.7 * 0.9**3)
+    bar = rb.tornado(attack, "risk")["b"]
+    assert bar.high == pytest.approx(0.1, rel=1e-12)
+    with pytest.raises(rb.UsageError, match="does not hold"):
+        rb.ask(attack, "risk", set={"b": b + 1e-9})
+
+
+@needs_scripts
+def test_and_in_a_page(tmp_path):
+    attack = file("3*b <= a")
+    cases = [{"set": {"a": 0.3, "b": b, "n": 3}, "question": 0, "see": {}, "do": {}}
+             for b in (0.1, 0.1 + 1e-9)]  # fmt: skip
+    (told,) = answered(
+        [{"payload": payload(attack, "risk", Start({}, {}, {}, None)), "cases": cases}], tmp_path
+    )
+    assert told[0]["value"] == pytest.approx(1 - 0.7 * 0.9**3, abs=1e-12)
+    assert told[1] == {"refused": "condition"}
+
+
+# -- uncertainty under conditions ------------------------------------------------------------------
+
+
+def test_a_condition_that_holds_at_every_whole_number_is_no_hindrance():
+    attack = file("(n - 4) * (n - 5) >= 0")  # not at 4.5, which no number of records is
+    found = rb.uncertainty(attack, "risk", over={"n": (0, 9)}, draws=2000)
+    exact = sum(1 - 0.7 * 0.9**n for n in range(10)) / 10
+    assert found.mean == pytest.approx(exact, abs=1e-12)
+    assert not [note for note in found.notes if "not proved" in note]
+    with pytest.raises(rb.UsageError, match=r"\(n - 4\) \* \(n - 6\) >= 0 does not hold \(n=5\)"):
+        rb.uncertainty(file("(n - 4) * (n - 6) >= 0"), "risk", over={"n": (0, 9)}, draws=2000)
+
+
+def test_one_without_a_proof_is_looked_at_and_that_is_said():
+    attack = file("exp(a * (1 - a) * b) - a * (1 - a) * b >= 1")
+    with pytest.warns(rb.errors.ReidbnWarning, match="is not proved to hold all over"):
+        found = rb.uncertainty(attack, "risk", over=["a", "b"], draws=2000)
+    assert any("is not proved to hold all over these ranges" in note for note in found.notes)
+    spike = file("1 - 2 * exp(-((a - 0.61) * 40) ^ 2) >= 0")  # it fails from .589 to .631
+    with pytest.raises(rb.UsageError, match=r"does not hold \(a=0\.(59|6)"):
+        rb.uncertainty(spike, "risk", over=["a"], draws=2000)
+
+
+# -- numbers, their ranges and who reads them ------------------------------------------------------
+
+SPIKE = """
+schema_version: 1
+name: spike
+parameters:
+  a: {value: 0.2, range: [0, 1], unit: probability, source: assumption}
+  b: {value: 0.3, range: [0, 1], unit: probability, source: assumption}
+numbers:
+  q: {is: "0.5 + 0.6*exp(-((a-0.6123)*WIDTH)^2)", unit: probability, source: assumption}
+nodes:
+  x: {cpd: {kind: probability, p: $q}}
+  w: {cpd: {kind: probability, p: $b}}
+  z: {parents: [x, w], cpd: {kind: or}}
+questions: {risk: {target: z=yes}}
+"""
+
+
+@pytest.mark.parametrize("width", [30, 300, 3000])
+def test_where_a_number_leaves_its_range_for_a_moment_bars_end(width):
+    attack = rb.loads(SPIKE.replace("WIDTH", str(width)))
+    leaves = 0.6123 - np.sqrt(np.log(1.2)) / width
+    bars = rb.tornado(attack, "risk")
+    assert bars["a"].high == pytest.approx(leaves, abs=1e-8)
+    assert any("is no probability" in n for n in bars["a"].notes)
+    assert bars["b"].highest == pytest.approx(1)
+    assert all(end <= leaves + 1e-8 for piece in
+               rb.solve(attack, "risk", "a", target=0.99).under for end in piece)  # fmt: skip
+
+
+READ = """
+schema_version: 1
+name: read
+parameters:
+  a: {value: 0.1, range: [0, 1], unit: probability, source: assumption}
+numbers: {many: {is: "a * 8", unit: probability, source: assumption}}
+nodes:
+  x: {cpd: {kind: probability, p: $a}}
+  y: {parents: [x], cpd: {kind: probability, p: $many}}
+  z: {parents: [x, y], cpd: {kind: or}}
+questions: {risk: {target: z=yes}}
+"""
+
+
+def test_a_table_that_is_set_from_outside_is_not_read():
+    attack = rb.loads(READ)
+    for state, p in (("yes", 1.0), ("no", 0.3)):
+        how = {"set": {"a": 0.3}, "do": {"y": state}}
+        for engine in ("exact", "pgmpy", "enumeration"):
+            assert float(rb.ask(attack, "risk", engine=engine, **how)) == pytest.approx(p)
+        near = rb.ask(attack, "risk", engine="sampling", draws=4000, **how)
+        assert float(near) == pytest.approx(p, abs=0.05)
+        assert rb.crosscheck(attack, "risk", draws=4000, **how).passed
+        swept = rb.sweep(attack, "risk", {"a": [0.1, 0.3, 0.5]}, do={"y": state})
+        assert swept["probability"].tolist() == pytest.approx(
+            [1.0] * 3 if p == 1 else [0.1, 0.3, 0.5]
+        )
+        bar = rb.tornado(attack, "risk", do={"y": state})["a"]
+        assert (bar.low, bar.high) == (0, 1)
+    for how in ({}, {"do": {"x": "yes"}}, {"given": {"y": "yes"}}):
+        with pytest.raises(rb.ModelError, match="many = a"):
+            rb.ask(attack, "risk", set={"a": 0.3}, **how)
+
+
+def test_the_printed_end_of_a_range_is_in_it():
+    rng, beyond = np.random.default_rng(7), 0
+    for low, high in rng.uniform([0, 0.2], [0.1, 1], (20, 2)).tolist():
+        attack = rb.loads(READ.replace("[0, 1]", f"[{low!r}, {high!r}]").replace("* 8", "^ 3"))
+        end = attack.settable["many"].range[1]
+        printed = float(f"{end:.12g}")
+        beyond += printed > end
+        found = rb.ask(attack, "risk", set={"many": printed})
+        assert float(found) == pytest.approx(0.1 + 0.9 * printed)
+    with pytest.raises(rb.UsageError, match="outside its range"):
+        rb.ask(attack, "risk", set={"many": end * (1 + 1e-9)})
+    assert beyond > 3
+    for value in (1 + 1e-12, -1e-15):
+        with pytest.raises(rb.UsageError, match="is not a probability"):
+            rb.ask(attack, "risk", set={"a": value})
+
+
+# -- what is said of people ------------------------------------------------------------------------
+
+OWN = """
+schema_version: 1
+name: own
+subject: {share: {range: [0, 3], unit: number}}
+parameters: {a: {value: 0.7, range: [0, 1], unit: probability, source: assumption}}
+nodes:
+  x: {states: [low, high, none], source: assumption, rows: [{p: CELLS}]}
+  y: {parents: [x], source: assumption, rows: [{when: {x: high}, p: [0, 1]}, {p: [1, 0]}]}
+questions: {risk: {target: y=yes}}
+"""
+
+
+@pytest.mark.parametrize(
+    "cells",
+    ["{low: '@share', high: $a, none: rest}", "{low: rest, high: '@share', none: '@share'}"],
+)
+def test_a_persons_own_chance_is_not_in_the_message(cells):
+    attack = rb.loads(OWN.replace("CELLS", cells))
+    own = {"share": [0.20125, 0.61357]}
+    with pytest.raises(rb.ModelError, match="somebody") as told:
+        rb.ask(attack, "risk", subject=own)
+    for text in ("0.20125", "0.61357", "1.31357", "1.3136", "1.22714", "1.2271"):
+        assert text not in str(told.value)
+
+
+# -- tied policies compared ------------------------------------------------------------------------
+
+
+TOLL = reduce(lambda text, change: text.replace(*change, 1), [
+    ("fee: {", "toll: {value: 30, range: [0, 40], unit: euro, source: assumption}, fee: {"),
+    ('loss: "-fee"', 'loss: "-fee", paid: "-toll"'), ("value: -30}", "value: $paid}"),
+    ("target: known=yes", "target: found=yes"),
+], SWEPT)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Tied")
+@pytest.mark.parametrize("fees", [(5, 6), (6, 5), (5, 4), (4, 6)])
+def test_parts_of_a_difference_add_up_under_tied_policies(fees):
+    """By phone .5 p, on the web .25 p; at a fee of 5 both are worth the same, and .5 p counts."""
+    chance = {4: 0.25, 5: 0.5, 6: 0.5}
+    at = [{"set": {"fee": fee, "p": p}} for fee, p in zip(fees, (0.5, 0.2), strict=True)]
+    found = rb.compare(rb.loads(SWEPT), "risk", *at)
+    one, two = (chance[fee] for fee in fees)
+    assert (found.answer_before, found.answer_after) == pytest.approx((0.5 * one, 0.2 * two))
+    alone = {step.change.partition(":")[0]: step for step in found.steps}
+    assert alone["p"].alone == pytest.approx((0.2 - 0.5) * one)
+    assert alone["fee"].alone == pytest.approx(0.5 * (two - one))
+    assert alone["p"].last == pytest.approx((0.2 - 0.5) * two)
+    assert sum(s.share for s in found.steps) == pytest.approx(found.difference, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Tied")
+def test_so_do_they_where_only_a_step_between_is_tied():
+    """Web pays 25 - fee and phone 50 - toll: at a fee of 5 and a toll of 30 both pay 20."""
+    attack = rb.loads(TOLL)
+    for before, after in (((4, 30), (5, 31)), ((5, 31), (6, 29)), ((5, 29), (4, 30))):
+        at = [{"set": {"fee": fee, "toll": toll}} for fee, toll in (before, after)]
+        found = rb.compare(attack, "risk", *at)
+
+        def answer(fee, toll):
+            return 0.25 if 25 - fee > 50 - toll else 0.5  # the worst of both where they pay alike
+
+        assert (found.answer_before, found.answer_after) == pytest.approx(
+            (answer(*before), answer(*after)))  # fmt: skip
+        told = {step.change.partition(":")[0]: step for step in found.steps}
+        assert told["fee"].alone == pytest.approx(answer(after[0], before[1]) - answer(*before))
+        assert told["toll"].alone == pytest.approx(answer(before[0], after[1]) - answer(*before))
+        assert sum(s.share for s in found.steps) == pytest.approx(found.difference, abs=1e-12)
