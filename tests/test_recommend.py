@@ -478,7 +478,8 @@ def test_a_function_of_the_people_is_a_loss_of_its_own_scale(tmp_path):
         "at_most": None,
     }
     assert "it loses" in plan.report(tmp_path / "own.md", custodian=True).read_text()
-    for wrong, told in ((lambda p: "much", "gives a number"), (lambda p: float("nan"), "finite")):
+    for wrong, told in ((lambda p: "much", "gives a number"), (lambda p: float("nan"), "finite"),
+                        (lambda p: p.agee, "ended in a AttributeError")):  # fmt: skip
         with pytest.raises(rb.errors.UsageError, match=told):
             rb.recommend(people, target="k=2", loss=wrong)
     with pytest.raises(rb.errors.UsageError, match="has no columns"):

@@ -400,8 +400,11 @@ def said_twice(labels: NDArray[Any]) -> int:
 def _said(text: str) -> str | float:
     """The number that some reader takes a text for, or else what the text says."""
     text = plainly(text)
-    pointed = text.replace(",", ".")
-    return float(pointed) if _READABLE.fullmatch(pointed) else text
+    share = text.endswith("%")
+    pointed = text.removesuffix("%").rstrip().replace(",", ".")
+    if not _READABLE.fullmatch(pointed):
+        return text
+    return f"{float(pointed)} %" if share else float(pointed)
 
 
 def _number_of(value: Any) -> Any:

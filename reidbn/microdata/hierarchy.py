@@ -112,7 +112,8 @@ class Bands(Hierarchy):
         for small, large in pairwise(widths):
             if as_written(large) % as_written(small):
                 raise UsageError(
-                    f"bands of {large} do not hold whole bands of {small}; use a multiple"
+                    f"bands of {large} do not hold whole bands of {small}; each has to be a "
+                    f"multiple of the one before, such as bands:{small},{2 * small}"
                 )
         for name, value in {"widths": widths, "start": start, "bottom": bottom, "top": top}.items():
             object.__setattr__(self, name, value)

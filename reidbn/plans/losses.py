@@ -246,7 +246,13 @@ class ByFunction(Ways):
     def loss(self, node: Node, left_out: Flags) -> float:
         ladders = {o.name: o.ladder for o in self.options}
         people = without(released_at(self.people, self.levels(node), hierarchies=ladders), left_out)
-        value = self.function(people)
+        try:
+            value = self.function(people)
+        except Exception as problem:  # what it says may hold what somebody wrote
+            raise UsageError(
+                f"loss={_named(self.function)} ended in a {type(problem).__name__}; a loss takes "
+                f"the people as they would be released and gives a number"
+            ) from problem
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
             raise UsageError(
                 f"loss={_named(self.function)} gave a {type(value).__name__}; a loss takes the "
