@@ -33,20 +33,25 @@ def by_facts(alone, stranger, fits, held, settings):
     return right_one, wrong_one
 
 
-def test_the_joint_story_is_every_number_of_facts_and_every_set_of_people():
+def every_number_of_facts_and_every_set_of_people(seed, keep):
+    """All answers of the model, of random numbers and these relatives, by the definition."""
     attack = rb.load("linkage-family")
-    rng = np.random.default_rng(8)
+    rng = np.random.default_rng(seed)
     numbers = dict(attack.example)
     for name in numbers:
-        if np.ndim(numbers[name]) == 0:
-            numbers[name] = float(rng.random())
-    numbers["facts_held"] = 7
-    values = {"mean_facts": 4, "p_wrong": 0.2, "p_in_release": 0.6, "p_takes_best": 0.7,
-              "p_family_here": 0.8, "p_opens_more": 0.3}  # fmt: skip
-    named, wrong = by_facts(numbers["alone"], numbers["stranger"], numbers["stranger_fits"], 7,
-                            (4, 0.2, 0.6, 0.7))  # fmt: skip
-    found = by_sets(KEEP, numbers, 0.8, 0.6, 3)
-    gone = [f"in_{name}" for name in NAMES if name not in KEEP]
+        shape = np.shape(numbers[name])
+        numbers[name] = rng.random(shape) if shape else float(rng.random())
+    numbers["stranger_fits"] = numbers["stranger"] * numbers["stranger_fits"]
+    held = int(rng.integers(0, 26))
+    numbers["facts_held"] = held
+    mean, p_wrong = float(rng.uniform(1, 8)), float(rng.uniform(0, 0.5))
+    p_in, p_best, p_here, p_opens = (float(p) for p in rng.random(4))
+    values = {"mean_facts": mean, "p_wrong": p_wrong, "p_in_release": p_in, "p_takes_best": p_best,
+              "p_family_here": p_here, "p_opens_more": p_opens}  # fmt: skip
+    named, wrong = by_facts(numbers["alone"], numbers["stranger"], numbers["stranger_fits"], held,
+                            (mean, p_wrong, p_in, p_best))  # fmt: skip
+    found = by_sets(keep, numbers, p_here, p_in, 3)
+    gone = [f"in_{name}" for name in NAMES if name not in keep]
     asked = {"subject": numbers, "set": values, "do": dict.fromkeys(gone, "no")}
 
     def ask(what, **more):
@@ -54,32 +59,44 @@ def test_the_joint_story_is_every_number_of_facts_and_every_set_of_people():
 
     assert ask("identified=yes") == pytest.approx(named, abs=1e-12)
     assert ask("wrong_person=yes") == pytest.approx(wrong, abs=1e-12)
-    for i, name in enumerate(KEEP):
+    for i, name in enumerate(keep):
         expected = named * sum(p for key, p in found.items() if key >> i & 1)
         assert ask(f"reached_{name}=yes") == pytest.approx(expected, abs=1e-12)
     mean = named * sum(p * key.bit_count() for key, p in found.items())
     assert float(rb.expect(attack, "reached", **asked)) == pytest.approx(mean, abs=1e-12)
     sets = float(rb.expect(attack, "data_sets", **asked))
-    assert sets == pytest.approx(0.3 * (named + mean), abs=1e-12)
+    assert sets == pytest.approx(p_opens * (named + mean), abs=1e-12)
     led = numbers["leads_on"] * wrong
     assert ask("stranger_led_on=yes") == pytest.approx(led, abs=1e-12)
     # Who is named beside the person by mistake: every relative in the table or not, found or not;
     # as one of several relatives in any case.
     some = 0.0
-    for here, inside in product((True, False), product((True, False), repeat=len(KEEP))):
-        weight = 0.8 if here else 0.2
+    for here, inside in product((True, False), product((True, False), repeat=len(keep))):
+        weight = p_here if here else 1 - p_here
         for there in inside:
-            weight *= (0.6 if there else 0.4) if here else (0 if there else 1)
-        absent = [name for name in NAMES if name not in KEEP] + [
-            name for name, there in zip(KEEP, inside, strict=True) if not there
+            weight *= (p_in if there else 1 - p_in) if here else (0 if there else 1)
+        absent = [name for name in NAMES if name not in keep] + [
+            name for name, there in zip(keep, inside, strict=True) if not there
         ]
         absent = [name for name in absent if "sibling" not in name] + SEVERAL
         none = prod(1 - numbers[f"stranger_{name}"] for name in absent)
-        for name, there in zip(KEEP, inside, strict=True):
+        for name, there in zip(keep, inside, strict=True):
             if there and "sibling" not in name:
                 none *= 1 - (1 - numbers[f"match_{name}"]) * numbers[f"confused_{name}"]
         some += weight * (1 - none)
     assert ask("somebody_misnamed=yes") == pytest.approx(wrong + named * some, abs=1e-12)
+
+
+def test_the_joint_story_is_every_number_of_facts_and_every_set_of_people():
+    every_number_of_facts_and_every_set_of_people(8, KEEP)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_so_it_is_of_any_relatives_and_numbers(seed):
+    rng = np.random.default_rng([seed, 1])
+    keep = [NAMES[i] for i in sorted(rng.choice(len(NAMES), rng.integers(1, 4), replace=False))]
+    every_number_of_facts_and_every_set_of_people(seed, keep)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ __getattr__ = face(
         "checking": "check",
         "compared": "AGREES Cell Counted DISAGREES Printed compare people_to_compare",
         "crosscheck": "crosscheck",
-        "lowering": "STEPS Lowering lower subject_values",
+        "lowering": "STEPS Lowering lower",
         "most_probable": "best_case chancy_steps entries_of most_probable",
         "network": "as_probability plain_nodes",
         "paths": "by_elimination",
@@ -20,5 +20,6 @@ __getattr__ = face(
         "rare": "count_rare",
         "retold": "retell",
         "single": "single_table",
+        "values": "subject_values",
     },
 )

@@ -22,19 +22,13 @@ from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.counted import by_counts, counted_nodes, interval
 from reidbn.inference.cut import looked_at, shares, tell_cut
 from reidbn.inference.estimates import estimate
-from reidbn.inference.lowering import (
-    STEPS,
-    WHOLE,
-    Lowering,
-    check_settings,
-    parameter_values,
-    subject_values,
-)
+from reidbn.inference.lowering import STEPS, WHOLE, Lowering
 from reidbn.inference.network import Array, Network, check_mass
 from reidbn.inference.policies import told_policy, with_policy
 from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.inference.tensors import BUDGET, rows_of
 from reidbn.inference.ties import tied_in
+from reidbn.inference.values import check_settings, parameter_values, subject_values
 from reidbn.progress import progress
 
 MEMORY = 256 * 2**20  # bytes that the tables of one block of subjects may take

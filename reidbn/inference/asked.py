@@ -20,19 +20,11 @@ from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
 from reidbn.inference.answers import by_tied, cut_of, joint, load_attack
 from reidbn.inference.cut import looked_at
-from reidbn.inference.lowering import (
-    STEPS,
-    Lowering,
-    cells,
-    check_settings,
-    parameter_values,
-    parts,
-    refuse_unknown,
-    subject_values,
-)
+from reidbn.inference.lowering import STEPS, Lowering, cells, parts
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.inference.tensors import rows_of
+from reidbn.inference.values import check_settings, parameter_values, refuse_unknown, subject_values
 
 MOST_NUMBERS = 1 << 22  # numbers in one array: settings are asked in blocks that stay below
 DECLARED_AT, FEW = 2_048, 64  # values at which a declared degree is checked; of many people, few

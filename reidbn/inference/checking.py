@@ -40,10 +40,11 @@ from reidbn.errors import (
 )
 from reidbn.inference.answers import joint
 from reidbn.inference.cut import MOST, can_cut, cut_off, in_words
-from reidbn.inference.lowering import Lowering, cells, subject_values
+from reidbn.inference.lowering import Lowering, cells
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query, asked_by, read_query
 from reidbn.inference.tensors import rows_of
+from reidbn.inference.values import subject_values
 
 CORNERS = 32
 MOST_CELLS = 1 << 20  # of a table that is built to be looked at

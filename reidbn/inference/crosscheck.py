@@ -15,6 +15,7 @@ means everybody.  A cell that is too rare to tell is counted again where it is n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
@@ -41,11 +42,12 @@ from reidbn.inference.compared import (
     compare,
 )
 from reidbn.inference.estimates import batches, check_sample
-from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
+from reidbn.inference.lowering import Lowering
 from reidbn.inference.network import Array, Network
 from reidbn.inference.query import Query, read_query
 from reidbn.inference.rare import count_rare
 from reidbn.inference.sampling import forward, matching
+from reidbn.inference.values import check_settings, parameter_values, subject_values
 from reidbn.inference.worst import not_checked
 from reidbn.progress import progress
 from reidbn.written import agree, counted
@@ -434,11 +436,9 @@ def _references(network: Network, query: Query) -> dict[str, float]:
     model = pgmpy_bridge.network_to_pgmpy(network)
     theirs = pgmpy_bridge.joint(model, query.targets, query.given)
     gaps = {"pgmpy": float(np.abs(theirs - ours).max())}
-    try:
+    with suppress(TooLarge):
         brute = enumeration.joint(network, query.targets, query.given)
         gaps["enumeration"] = float(np.abs(brute - ours).max())
-    except TooLarge:
-        gaps.pop("enumeration", None)
     return gaps
 
 
@@ -513,8 +513,7 @@ class _OneByOne:
 
     def network(self, i: int) -> Network:
         one = {n: v[i : i + 1] if len(v) > 1 else v for n, v in self.columns.items()}
-        lowering = Lowering(self.attack, self.settings, do=self.query.do)
-        return lowering.network(one).do(self.query.do)
+        return Lowering.of(self.attack, self.settings, self.query).network(one).do(self.query.do)
 
     def pgmpy_gap(self, i: int, ours: Array) -> float:
         from reidbn.inference import pgmpy_bridge

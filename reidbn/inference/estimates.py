@@ -11,10 +11,11 @@ from reidbn.attack.attack import Attack
 from reidbn.calls import refuse_outside
 from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.answer import Answer
-from reidbn.inference.lowering import Lowering, subject_values
+from reidbn.inference.lowering import Lowering
 from reidbn.inference.network import Network
 from reidbn.inference.query import Query
 from reidbn.inference.sampling import States, forward, matching
+from reidbn.inference.values import subject_values
 from reidbn.progress import progress
 from reidbn.theory.agreement import interval
 

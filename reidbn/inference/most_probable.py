@@ -22,10 +22,11 @@ from reidbn.calls import typed
 from reidbn.cpds.event import Event
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.answers import joint
-from reidbn.inference.lowering import check_settings, lower
+from reidbn.inference.lowering import lower
 from reidbn.inference.network import Array, Network, plain_nodes
 from reidbn.inference.query import read_query
 from reidbn.inference.tensors import Tensor, contract
+from reidbn.inference.values import check_settings
 
 MOST_CELLS = 1 << 24  # numbers in the largest table on the way
 

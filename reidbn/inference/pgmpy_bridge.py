@@ -21,11 +21,12 @@ from reidbn.attack.attack import Attack
 from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError, did_you_mean
-from reidbn.inference.lowering import check_settings, lower
+from reidbn.inference.lowering import lower
 from reidbn.inference.network import Array, Network, PlainNode, plain_nodes, spelled_out
 from reidbn.inference.policies import refuse_undecided
 from reidbn.inference.single import single_table
 from reidbn.inference.tensors import SETTING, SUBJECT
+from reidbn.inference.values import check_settings
 
 MOST_BITS = 16  # tables of 2^(b+1) numbers with b+1 axes: beyond this pgmpy needs gigabytes
 MOST_CELLS = 1 << 26  # numbers in one table

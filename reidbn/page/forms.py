@@ -29,16 +29,10 @@ from reidbn.attack.parts import Parameter
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import Array, Part
 from reidbn.errors import ReidbnError
-from reidbn.inference.lowering import (
-    STEPS,
-    Lowering,
-    cells,
-    full_table,
-    parameter_values,
-    parts,
-)
+from reidbn.inference.lowering import STEPS, Lowering, cells, full_table, parts
 from reidbn.inference.network import checked
 from reidbn.inference.scopes import GridScope
+from reidbn.inference.values import parameter_values
 from reidbn.page.closed import Json, NoFormula, TableCells, closed, has_formula
 
 MOST_CELLS = 200_000  # of one table that a parameter sizes

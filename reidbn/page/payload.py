@@ -28,9 +28,10 @@ from reidbn.inference.answer import Answer
 from reidbn.inference.answers import ask, joint
 from reidbn.inference.counted import counted_nodes
 from reidbn.inference.cut import MOST, can_cut, cut_off, in_words
-from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
+from reidbn.inference.lowering import Lowering
 from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.inference.together import order_of
+from reidbn.inference.values import check_settings, parameter_values, subject_values
 from reidbn.page.closed import Json, TableCells, closed, finite, term_of
 from reidbn.page.forms import Forms, states_of
 from reidbn.page.people import Behind

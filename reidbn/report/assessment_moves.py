@@ -23,7 +23,8 @@ from reidbn.report.page import Section, Shown
 from reidbn.report.summary import Summary
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Judged, changes, tells_changes, written_alike
-from reidbn.whatif.curve import one_at_a_time, takes_whole_numbers
+from reidbn.whatif.curve import one_at_a_time
+from reidbn.whatif.ranges import takes_whole_numbers
 from reidbn.whatif.scan import worst_along
 from reidbn.whatif.sensitivity import spans
 from reidbn.whatif.tornado import Bar, Tornado, tornado

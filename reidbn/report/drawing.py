@@ -40,7 +40,7 @@ from reidbn.cpds.protocol import YES
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.dot import write_dot
-from reidbn.inference.lowering import check_settings, parameter_values
+from reidbn.inference.values import check_settings, parameter_values
 from reidbn.limits import MOST_DRAWN
 from reidbn.release.writing import whole
 from reidbn.report.words import outward

@@ -16,9 +16,9 @@ import numpy as np
 
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
-from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.looking import bends, inwards, looked_at
 from reidbn.whatif.priors import PriorMeasure
+from reidbn.whatif.ranges import takes_whole_numbers
 from reidbn.whatif.scan import near_the_ends
 
 MOST_DEGREE = 48  # of an answer that is integrated exactly

@@ -14,10 +14,9 @@ from reidbn.attack.limits import Condition, with_numbers
 from reidbn.attack.numbers import without_remedy
 from reidbn.errors import ModelError, TooLarge, UsageError
 from reidbn.inference.asked import Asked
-from reidbn.inference.lowering import parameter_values
 from reidbn.inference.network import Array
-from reidbn.whatif.conditions import MOST_WHOLE
-from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.inference.values import parameter_values
+from reidbn.whatif.ranges import MOST_WHOLE, takes_whole_numbers
 
 LOOKED, SOME, CLOSER = 4_096, 64, 3  # settings looked at, of them with tables; rounds closer in
 MOST_TOGETHER = 12  # parameters of one table: their ranges have 2^12 corners to check

@@ -29,18 +29,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 from numpy.polynomial import chebyshev as cheb
 from numpy.typing import NDArray
 
-from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageError
+from reidbn.errors import EngineError, ImpossibleEvidence
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
 from reidbn.progress import progress
-from reidbn.whatif.conditions import enters, holds_up_to, last_allowed
 from reidbn.whatif.looking import look
+from reidbn.whatif.ranges import Range, allowed_range, takes_whole_numbers
 
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
 
@@ -258,12 +257,8 @@ EXACT = (AFFINE, POLYNOMIAL, RATIO)
 CHECKS = 3  # random interior points at which a curve must hold
 CLOSE = 1e-11  # of the largest value: how well it must hold there
 MOST_DEGREE = 160  # beyond this a tied parameter is treated as a smooth formula
-MOST_TRIED = 256  # values at which a range is tried to be entered
-LOOKED = 65  # values on either side at which derived numbers without a proof are checked
 TRIES = (8, 16, 32, 64, 128)  # degrees tried for a smooth formula
 SEED = 20250101
-
-Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -340,13 +335,6 @@ class Response:
                 f"the answer as a function of {self.name} is {worst:.3g} from the answer itself. "
                 f"{FAULT}"
             )
-
-
-def takes_whole_numbers(case: Asked, name: str) -> bool:
-    """Whether a parameter moves in whole steps; so does a number that can only be whole."""
-    if case.is_structural(name) or case.parameter(name).is_integer:
-        return True
-    return name in case.attack.derived.whole
 
 
 def responses(
@@ -517,96 +505,3 @@ def _beside(one: Values, other: Values) -> Values:
     if one.evidence is None or other.evidence is None:
         return Values(top)
     return Values(top, np.concatenate([one.evidence, other.evidence], axis=1))
-
-
-def allowed_range(
-    case: Asked, name: str, span: Range, *, evidence: bool = True
-) -> tuple[Range, tuple[str, ...]]:
-    """The part of a range, around the base value, where every table is one; and what was cut.
-
-    A range that has not the base in it is entered at the first value that is allowed.  With
-    `evidence`, also where no curve can give a limit, the evidence has to be possible.
-    """
-    base = case.base(name)
-    problem = _refusal(case, name, base)
-    if problem is not None:
-        raise ModelError(f"{case.attack.name} at {name}={base:g}: {problem}")
-    start, notes = base, tuple[str, ...]()
-    if not span[0] <= base <= span[1]:
-        start, notes = _entered(case, name, span, evidence=evidence)
-    ends: list[float] = []
-    for far in span:
-        if start != base and (far - start) * (start - base) <= 0:  # where it was entered
-            ends.append(start)
-            continue
-        end, said = holds_up_to(case, name, start, far, whole=takes_whole_numbers(case, name))
-        notes += said
-        problem = _refusal(case, name, end, evidence=evidence)
-        if problem is None:
-            ends.append(end)
-        else:
-            ends.append(_last_allowed(case, name, start, end, evidence=evidence))
-            notes += (f"range ends at {ends[-1]:.6g}, since at {end:.6g} {problem}",)
-    if ends[0] < ends[1] and case.unproved({name: (ends[0], ends[1])}):
-        return _between(case, name, start, ends, notes)
-    return (ends[0], ends[1]), notes
-
-
-def _entered(
-    case: Asked, name: str, span: Range, *, evidence: bool
-) -> tuple[float, tuple[str, ...]]:
-    """The value of a range, nearest to the base that is outside it, that is allowed; and why."""
-    near, far = span if case.base(name) < span[0] else span[::-1]
-    problem = _refusal(case, name, near, evidence=evidence)
-    if problem is None:
-        return near, ()
-    whole, before = takes_whole_numbers(case, name), near
-    for value in islice(enters(case, name, near, far, whole=whole), MOST_TRIED):
-        if _refusal(case, name, value, evidence=evidence) is None:
-            start = _last_allowed(case, name, value, before, evidence=evidence)
-            return start, (f"range starts at {start:.6g}, since at {near:.6g} {problem}",)
-        before = value
-    raise UsageError(
-        f"{case.attack.name}: no value of {name} from {span[0]:.6g} to {span[1]:.6g} was found "
-        f"that is allowed: at {near:.6g} {problem}"
-    )
-
-
-def _between(
-    case: Asked, name: str, base: float, ends: Sequence[float], notes: tuple[str, ...]
-) -> tuple[Range, tuple[str, ...]]:
-    """The part of a range on which derived numbers were seen to keep theirs, around the base."""
-    whole, kept = takes_whole_numbers(case, name), []
-    for end in ends:
-        points = np.linspace(base, end, LOOKED)
-        points = np.unique(np.rint(points)) if whole else points
-        points = points if end >= base else points[::-1] if whole else points
-        bad = [x for x in points.tolist() if _refusal(case, name, x, evidence=False) is not None]
-        if not bad:
-            kept.append(end)
-            continue
-        before = points[points.tolist().index(bad[0]) - 1]
-        kept.append(_last_allowed(case, name, float(before), bad[0], evidence=False))
-        problem = _refusal(case, name, bad[0], evidence=False)
-        notes += (f"range ends at {kept[-1]:.6g}, since at {bad[0]:g} {problem}",)
-    return (kept[0], kept[1]), (
-        *notes,
-        f"{name}: derived numbers were checked at {2 * LOOKED} values",
-    )
-
-
-def _refusal(case: Asked, name: str, value: float, *, evidence: bool = True) -> str | None:
-    problem = case.refusal({name: value}, [name])
-    if evidence and problem is None and case.degree(name) is None and case.is_conditional:
-        try:
-            case.answers({name: value})
-        except (ImpossibleEvidence, UsageError) as impossible:
-            return str(impossible)
-    return problem
-
-
-def _last_allowed(case: Asked, name: str, good: float, bad: float, *, evidence: bool) -> float:
-    def is_allowed(value: float) -> bool:
-        return _refusal(case, name, value, evidence=evidence) is None
-
-    return last_allowed(is_allowed, good, bad, whole=takes_whole_numbers(case, name))[0]

@@ -31,11 +31,12 @@ from reidbn.inference.answers import at_once, tell
 from reidbn.inference.asked import Asked
 from reidbn.inference.deciding import Choice, Solved, chance_seen
 from reidbn.inference.exact import Plan
-from reidbn.inference.lowering import STEPS, Lowering, subject_values
+from reidbn.inference.lowering import STEPS, Lowering
 from reidbn.inference.network import Network
 from reidbn.inference.policies import OF_TIED, Rules, as_rules, with_policy
 from reidbn.inference.ties import tied_in
 from reidbn.inference.together import ROUNDING, order_of
+from reidbn.inference.values import subject_values
 from reidbn.inference.worst import TIED, Tied, of_tied, tied_in_words
 from reidbn.late import late
 from reidbn.progress import progress

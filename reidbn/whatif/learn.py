@@ -30,11 +30,11 @@ from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
 from reidbn.inference.worst import AT_SOME, TIED, tied_over
 from reidbn.whatif.cases import What, case_of
-from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.learned import Attempts, Learned, SeenTest, Update, with_what_differs
 from reidbn.whatif.looking import inwards, levels_of, numbers_of, refuse_wrong_degrees
 from reidbn.whatif.prior_points import beta_shapes, gauss_points
 from reidbn.whatif.priors import PriorMeasure, measure, prior_text
+from reidbn.whatif.ranges import takes_whole_numbers
 from reidbn.whatif.scan import at_draws
 from reidbn.whatif.scattered import (
     SCATTERED,

@@ -19,8 +19,9 @@ from reidbn.attack.bounds import interval
 from reidbn.attack.formula import Term, inlined
 from reidbn.attack.numbers import MOST_STEPS
 from reidbn.inference.asked import Asked
-from reidbn.inference.lowering import STEPS, cells, parts, subject_values
+from reidbn.inference.lowering import STEPS, cells, parts
 from reidbn.inference.network import Array
+from reidbn.inference.values import subject_values
 
 LOOKED, FEWEST_LOOKED = 2_048, 64  # even steps of a range or a prior ...
 LOOK_WORK = 1 << 24  # ... that take so many numbers

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from reidbn.attack.numbers import table_degree
 from reidbn.inference.asked import Asked
-from reidbn.inference.lowering import Lowering, subject_values
+from reidbn.inference.lowering import Lowering
 from reidbn.inference.network import Network, PlainNode, plain_nodes
+from reidbn.inference.values import subject_values
 from reidbn.theory.real_roots import Whole, common, divided, simplest, through, whole
 
 MOST_WORK = 100_000  # multiplications of whole numbers, over all points

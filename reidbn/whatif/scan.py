@@ -25,12 +25,12 @@ from reidbn.attack.parts import Parameter
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import Asked
-from reidbn.inference.lowering import parameter_values
 from reidbn.inference.network import Array
+from reidbn.inference.values import parameter_values
 from reidbn.inference.worst import of_worst
 from reidbn.whatif.cases import Change, change
-from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.priors import measure
+from reidbn.whatif.ranges import takes_whole_numbers
 
 Function = Callable[[Array], Array]
 LOOKED_TIED = 33  # values at which ties between policies are looked for ...

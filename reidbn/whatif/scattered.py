@@ -22,9 +22,9 @@ from reidbn.errors import TooLarge
 from reidbn.inference.asked import MOST_NUMBERS, Asked
 from reidbn.inference.network import Array
 from reidbn.whatif.boxes import check_box
-from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.looking import DECADES, bends, numbers_of
 from reidbn.whatif.priors import PriorMeasure, measure
+from reidbn.whatif.ranges import takes_whole_numbers
 
 REPEATS = 16
 LEVEL = 0.999  # of what is said of an error

@@ -20,18 +20,16 @@ from reidbn.whatif.curve import (
     DIFFERENCE,
     EXACT,
     Curve,
-    Range,
     Response,
-    allowed_range,
     coefficients,
     derivative,
     nodes,
     responses,
-    takes_whole_numbers,
     value,
     wide,
 )
 from reidbn.whatif.looking import look
+from reidbn.whatif.ranges import Range, allowed_range, takes_whole_numbers
 from reidbn.whatif.scan import Scan, near_the_ends, spread
 from reidbn.whatif.summaries import Summary, mean, summary
 

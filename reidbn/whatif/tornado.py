@@ -19,7 +19,8 @@ from reidbn.inference.network import Array
 from reidbn.inference.query import Scale
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, check_mean, outside
-from reidbn.whatif.curve import Range, Response, one_at_a_time, responses
+from reidbn.whatif.curve import Response, one_at_a_time, responses
+from reidbn.whatif.ranges import Range
 from reidbn.whatif.scan import worst_along
 from reidbn.whatif.scattered import at_most
 from reidbn.whatif.sensitivity import Line, base_answers, spans

@@ -78,9 +78,9 @@ from reidbn.calls import renamed, typed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack, refuse_dear
 from reidbn.inference.asked import Asked
-from reidbn.inference.lowering import check_settings
 from reidbn.inference.policies import refuse_policy_of_one
 from reidbn.inference.query import Query, asked_by, default_question, read_query
+from reidbn.inference.values import check_settings
 from reidbn.inference.worst import OF_HIGHEST, Tied, Ties, of_tied
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency

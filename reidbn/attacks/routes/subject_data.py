@@ -38,7 +38,7 @@ from reidbn.attacks.routes.counts import MEMORY, SubsetClasses
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.cpds.match import Unique
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
-from reidbn.inference.lowering import subject_column
+from reidbn.inference.values import subject_column
 
 Rows = NDArray[np.intp]
 CLASS_SIZE, P_UNIQUE, RECORDS = "class_size", "p_unique", "records"

@@ -26,9 +26,10 @@ from reidbn.inference.interchange.dot import write_dot
 from reidbn.inference.interchange.names import safe_for_attacks
 from reidbn.inference.interchange.xdsl import read_xdsl, write_xdsl
 from reidbn.inference.interchange.xmlbif import read_xmlbif, write_xmlbif
-from reidbn.inference.lowering import check_settings, lower, parameter_values
+from reidbn.inference.lowering import lower
 from reidbn.inference.network import PlainNode, plain_nodes
 from reidbn.inference.policies import GIVEN, OF_TIED, refuse_undecided
+from reidbn.inference.values import check_settings, parameter_values
 from reidbn.limits import regular
 from reidbn.release.writing import write_text
 
