@@ -223,7 +223,7 @@ def test_export_prints_or_writes(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["draw", "breakfast", "-o", "b.pdf"], "a picture is .svg, .png or .dot"),
+        (["draw", "breakfast", "-o", "b.jpg"], "a picture is .svg, .png, .pdf or .dot"),
         (["draw", "breakfast", "-o", "missing/b.svg"], "cannot be written"),
         (["export", "breakfast", "-o", "b.net"], "the ending says no format"),
         (["export", "breakfast", "--format", "bfi"], 'did you mean "bif"'),

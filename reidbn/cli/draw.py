@@ -18,7 +18,7 @@ from reidbn.cli._question import Call, asks
     )
 )
 @partial(asks, question=False)
-@click.option("--output", "-o", type=FILE, help=".svg, .png or .dot; default NAME.svg.")
+@click.option("--output", "-o", type=FILE, help=".svg, .png, .pdf or .dot; default NAME.svg.")
 @click.option("--marginals", is_flag=True, help="Show every node's chances.")
 @click.option("--expanded", is_flag=True, help="Draw every node of a plate, not each plate once.")
 def draw(asked: Call, output: str | None, marginals: bool, expanded: bool) -> None:

@@ -55,7 +55,7 @@ _INK, _QUIET, _FRAME, _ASSUMED = "#1f2937", "#4b5563", "#64748b", "#9a3412"
 _GROUP, _SEEN, _BAR, _NO, _TROUGH = "#eef2f7", "#fff7e6", "#1d4ed8", "#94a3b8", "#e2e8f0"
 _FAMILY = "DejaVu Sans"  # among the widest: a reader who has another font finds more room, not less
 _STYLE: list[Any] = ["default", {"svg.fonttype": "none", "svg.hashsalt": "reidbn"}]
-_SUFFIXES = {".svg": "svg", ".png": "png", ".dot": "dot", ".gv": "dot"}
+_SUFFIXES = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".dot": "dot", ".gv": "dot"}
 _MARGIN, _LEAST, _STORY = 24.0, 560.0, 720.0  # of the sheet; its least width; that of the story
 _PAD, _NARROW, _WIDE = 11.0, 186.0, 204.0  # inside a card; the least and the largest room there
 _NARROWEST, _SMALLEST = 112.0, 0.75  # room in a card for telephones; of its size, to be read
@@ -68,7 +68,7 @@ _MOST_BARS, _NAMES = 8, 0.62  # more states are a small histogram; room for name
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn attack: `svg`, `png` and `dot`; notebooks show it as it is."""
+    """A drawn attack: `svg`, `png`, `pdf` and `dot`; notebooks show it as it is."""
 
     title: str
     description: str
@@ -102,14 +102,20 @@ class Drawing:
         """The picture as PNG, twice as large for sharp screens."""
         return self._saved("png", dpi=144, metadata={"Software": None, "Title": self.title})
 
+    @property
+    def pdf(self) -> bytes:
+        """The picture as PDF, for print."""
+        return self._saved("pdf", metadata={"CreationDate": None, "Title": self.title})
+
     def save(self, path: str | Path) -> Path:
         """Write the picture; the ending of the name says as what."""
         path = Path(path)
         kind = _SUFFIXES.get(path.suffix.lower())
         if kind is None:
-            raise UsageError(f"{path.name}: a picture is .svg, .png or .dot")
+            raise UsageError(f"{path.name}: a picture is .svg, .png, .pdf or .dot")
+        drawn: str | bytes = getattr(self, kind)
         with whole(path) as made:
-            made.write_bytes(self.png if kind == "png" else getattr(self, kind).encode())
+            made.write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
         return path
 
     def _saved(self, kind: str, **options: Any) -> bytes:
@@ -141,7 +147,7 @@ def draw(
     side_by_side: int | None = None,
     told: Told | None = None,
 ) -> Drawing:
-    """Draw an attack, and write it to a .svg, .png or .dot file when a path is named.
+    """Draw an attack, and write it to a .svg, .png, .pdf or .dot file when a path is named.
 
     `marginals` shows every node's chances (given the evidence, for one subject at one setting);
     `numbers` are listed under the picture instead of the attack's own.  What a file's plates stand
