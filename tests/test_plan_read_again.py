@@ -6,6 +6,7 @@ can be read as numbers, in which 5, 5.0 and +5 are one.
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from fractions import Fraction
 
@@ -157,7 +158,10 @@ SAME = [
     ("Flu", "flu", "FLU"), ("New  York", "new york"), ("caf\u00e9", "cafe\u0301", "CAF\u00c9"),
     ("stra\u00dfe", "STRASSE"), ("\uff15", "5"), (".5", "0.5", "5e-1"), ("5.", "5", "+5", "05"),
     ("1e3", "1000", "1E3", "1.0e+03"), ("1E-5", "1e-05", "0.00001"), ("-0", "0"), ("5,00", "5.0"),
-    ("005.0", "5"), ("9007199254740993", "9007199254740992.0"), ("5%", "5.0 %", "05%", "5,0%"),
+    ("005.0", "5"), ("9007199254740993", "9007199254740992.0"),
+    ("5%", "5.0 %", "05%", "5,0%", "0.05"),
+    ("<2", "< 2"), ("5mg", "5 mg"), ("-5", "\u22125"), ("1,000", "1000", "1 000"),
+    ("flu", "flu\u200b"), ("inf", "+inf", "Infinity"),
 ]  # fmt: skip
 
 
@@ -184,3 +188,57 @@ def test_what_looks_like_a_suppressed_secret_is_one():
     people = rb.read_table(table, quasi_identifiers="x", sensitive="s")
     plan = rb.recommend(people, target={"s": "best guess <= 70%"})
     assert [*plan.best.after.values()] == pytest.approx([2 / 3])
+
+
+def returned(where):
+    """A table in which a carriage return stands in a text, as CSV programs write one."""
+    cells = {"sex": ["f", "m"] * 5, "town": ["A", "B"] * 5, "note": ["x", "y"] * 5}
+    cells[where] = [f"{one}\r=1+1" for one in cells[where]]
+    return cells
+
+
+@pytest.mark.parametrize("where", ["sex", "town", "note"])
+def test_a_carriage_return_within_a_text_ends_no_line(where, tmp_path):
+    cells = returned(where)
+    pd.DataFrame(cells).to_csv(tmp_path / "own.csv", index=False, quoting=csv.QUOTE_ALL)
+    for source in (str(tmp_path / "own.csv"), pd.DataFrame(cells)):
+        people = rb.read_table(source, quasi_identifiers=["sex", "town"])
+        plan = rb.recommend(people, target="k=5")
+        again = pd.read_csv(plan.write(tmp_path / "safer.csv"))
+        assert len(again) == 10
+        assert again.groupby(["sex", "town"]).size().min() == 5
+        rows = map(tuple, again.to_numpy())
+        assert sorted(rows) == sorted(zip(*cells.values(), strict=True))
+        assert len(rb.read_table(tmp_path / "safer.csv", quasi_identifiers=["sex", "town"])) == 10
+
+
+def test_a_carriage_return_in_a_name_ends_no_line_either(tmp_path):
+    table = pd.DataFrame({"s\rx": ["f", "m"] * 5, "n": [1.5, None] * 5})
+    people = rb.read_table(table, quasi_identifiers=["s\rx"])
+    again = pd.read_csv(rb.recommend(people, target="k=5").write(tmp_path / "safer.csv"))
+    assert again.columns.tolist() == ["s\rx", "n"]
+    assert again["n"].isna().sum() == 5
+
+
+def test_what_no_csv_file_holds_is_refused_with_what_does(tmp_path):
+    table = pd.DataFrame({"sex": ["f", "m"] * 5, "note": ["a\0b", "c"] * 5})
+    plan = rb.recommend(rb.read_table(table, quasi_identifiers=["sex"]), target="k=5")
+    with pytest.raises(rb.UsageError, match=r'"note" has a character of code 0 .* \.parquet'):
+        plan.write(tmp_path / "safer.csv")
+    assert len(pd.read_parquet(plan.write(tmp_path / "safer.parquet"))) == 10
+
+
+def test_columns_that_are_called_by_numbers_are_written(tmp_path):
+    table = pd.DataFrame({0: ["f", "m"] * 5, 1: ["x", "y"] * 5})
+    people = rb.read_table(table, quasi_identifiers=["0"])
+    again = pd.read_csv(rb.recommend(people, target="k=5").write(tmp_path / "safer.csv"))
+    assert again.columns.tolist() == ["0", "1"]
+    assert again["0"].value_counts().to_dict() == {"f": 5, "m": 5}
+    assert again.groupby("0")["1"].unique().map(list).to_dict() == {"f": ["x"], "m": ["y"]}
+
+
+@pytest.mark.parametrize("digits", [20, 310, 5_000])
+def test_a_limit_of_many_digits_is_refused(digits):
+    people = rb.read_table({"sex": ["f", "m"] * 5}, quasi_identifiers=["sex"])
+    with pytest.raises(rb.UsageError, match=f"k has {digits} digits"):
+        rb.recommend(people, target="k=" + "9" * digits)

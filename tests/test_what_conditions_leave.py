@@ -326,3 +326,99 @@ def test_so_do_they_where_only_a_step_between_is_tied():
         assert told["fee"].alone == pytest.approx(answer(after[0], before[1]) - answer(*before))
         assert told["toll"].alone == pytest.approx(answer(before[0], after[1]) - answer(*before))
         assert sum(s.share for s in found.steps) == pytest.approx(found.difference, abs=1e-12)
+
+
+# -- wide ranges and narrow gaps -------------------------------------------------------------------
+
+WIDE = """
+schema_version: 1
+name: wide
+parameters:
+  a: {{value: 0.9, range: [0, 1], source: assumption}}
+  n: {{value: {n}, range: [1, {high}], unit: people, source: assumption}}
+numbers: {{q: {{is: "a / n", source: assumption}}}}
+where: ["{where}"]
+nodes: {{x: {{cpd: {{kind: probability, p: $q}}}}}}
+questions: {{risk: {{target: x=yes}}}}
+"""
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_gap_of_a_few_whole_numbers_in_a_range_of_millions_is_found(seed):
+    rng = np.random.default_rng(seed)
+    high = int(10 ** rng.uniform(2, 9))
+    at, reach = int(rng.integers(2, high)), int(rng.integers(1, 40))
+    gap = [n for n in range(at - 7, at + 8) if (n - at) ** 2 < reach and 1 <= n <= high]
+    base = int(rng.integers(1, high + 1))
+    if base in gap or not 1 < gap[0] <= gap[-1] < high:
+        return
+    attack = rb.loads(WIDE.format(n=base, high=high, where=f"(n - {at}) ^ 2 >= {reach}"))
+    kept = (1, gap[0] - 1) if base < at else (gap[-1] + 1, high)
+    bar = rb.tornado(attack, "risk")["n"]
+    assert (bar.low, bar.high) == kept
+    other = gap[-1] + 1 if base < at else gap[0] - 1
+    (said,) = [note for note in bar.notes if "it holds again at" in note]
+    assert f"it holds again at {other:.6g}:" in said
+    found = rb.solve(attack, "risk", "n", target=0.9 / kept[1])
+    assert (found.largest, found.low, found.high) == (kept[1], *kept)
+    with pytest.raises(rb.UsageError, match="does not hold"):
+        rb.uncertainty(attack, "risk", over=["n"], draws=2000)
+
+
+@pytest.mark.parametrize("width", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("at", [0.41, 0.7318])
+def test_so_is_one_of_real_numbers(at, width):
+    attack = file(f"(a - {at}) ^ 2 >= {width**2!r}", a=0.3)
+    bar = rb.tornado(attack, "risk")["a"]
+    assert bar.high == pytest.approx(at - width, abs=1e-8)
+    assert bar.high <= at - width + 1e-13
+    with pytest.raises(rb.UsageError, match="does not hold"):
+        rb.sobol(attack, "risk", over=["a", "b"])
+
+
+DERIVED = [
+    ("left >= 0", True), ("left > 0", False), ("some > 1 - d - 1e-9", True),
+    ("some >= 1 - d", True),
+    ("(some + d - 1) * 1000000 <= 0", True), ("max(left, 0) <= 0", True),
+    ("left ^ 2 > 0", False), ("log(some + d) >= 0", True), ("left >= 1e-9", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("where", "holds"), DERIVED)
+def test_rounding_in_numbers_that_follow_is_no_hindrance_either(where, holds):
+    numbers = 'numbers: {left: "1 - a - b - c - d", some: "a + b + c", p: "a * left"}\nwhere:'
+    for parts in ((0.07, 0.49, 0.33, 0.11), (0.7, 0.2, 0.1, 0), (0.29, 0.58, 0.12, 0.01)):
+        text = FOUR.format(where=where, **dict(zip("abcd", parts, strict=True)))
+        text = text.replace("where:", numbers).replace("p: $a", "p: $p")
+        if holds:
+            attack = rb.loads(text)
+            assert 0 <= float(rb.ask(attack, "risk")) < 1e-16
+            assert all(b.low >= 0 and min(b.at_low, b.at_high, b.lowest) >= 0
+                       for b in rb.tornado(attack, "risk"))  # fmt: skip
+        else:
+            with pytest.raises(rb.ModelError, match="does not hold at"):
+                rb.loads(text)
+
+
+@needs_scripts
+def test_a_page_rounds_as_the_library_does(tmp_path):
+    numbers = 'numbers: {left: "1 - a - b - c - d", some: "a + b + c", p: "a * left"}\nwhere:'
+    jobs, wanted = [], []
+    for where in (text for text, _ in [*SUMS, *DERIVED]):
+        text = FOUR.format(where=where, a=0.1, b=0.1, c=0.1, d=0.1).replace("where:", numbers)
+        try:
+            attack = rb.loads(text)
+        except rb.ModelError:  # it does not hold where the page would start
+            continue
+        held = payload(attack, "risk", Start({}, {}, {}, None))
+        for parts in ((0.07, 0.49, 0.33, 0.11), (0.7, 0.2, 0.1, 0.0), (0.5, 0.2, 0.1, 0.1)):
+            said = dict(zip("abcd", parts, strict=True))
+            try:
+                wanted.append(float(rb.ask(attack, "risk", set=said)))
+            except rb.UsageError:
+                wanted.append(None)
+            case = {"set": said, "question": 0, "see": {}, "do": {}}
+            jobs.append({"payload": held, "cases": [case]})
+    told = [one.get("value") for (one,) in answered(jobs, tmp_path)]
+    assert [x is None for x in told] == [x is None for x in wanted]
+    assert 3 < wanted.count(None) < len(wanted) - 10

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 _TOKEN = re.compile(
     r"\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([^\W\d]\w*)|(\S))"
 )
+LAST_DIGITS = 1e-15  # of a number: so far off it may be, as it is written or worked out
 HAIR = 1e-12  # by so much rounding may take a chance over 0 or 1, or a number over its range
 _FUNCTIONS = {"min": (2, None), "max": (2, None), "exp": (1, 1), "log": (1, 1), "any": (2, 2)}
 MOST_CHARACTERS = 2_000
@@ -238,6 +239,51 @@ def _value(term: Term, value: Callable[[str], Any], at_least_one: Callable[..., 
         return np.asarray(value(term.name), dtype=float)
     args = [_value(arg, value, at_least_one) for arg in term.args]
     return np.asarray(at_least_one(*args) if term.op == "any" else _VALUES[term.op](*args))
+
+
+def rounding(term: Term, value: Callable[[str], Any], error: Callable[[str], Any]) -> Array:
+    """By how much the rounding of its parts may have moved a formula's value.
+
+    `value` and `error` are of the names in it.
+
+    >>> sum_of = parse("0.07 + a - 0.4")
+    >>> bool(rounding(sum_of, lambda n: np.asarray(0.33), lambda n: np.asarray(0.0)) < 1e-14)
+    True
+    """
+    with np.errstate(all="ignore"):
+        return _rounded(term, value, error)[1]
+
+
+def _rounded(
+    term: Term, value: Callable[[str], Any], error: Callable[[str], Any]
+) -> tuple[Array, Array]:
+    """A formula's value, and to first order how far off it may be."""
+    if term.op == "number":
+        return np.asarray(term.number), np.asarray(LAST_DIGITS * abs(term.number))
+    if term.op == "name":
+        return np.asarray(value(term.name), dtype=float), np.asarray(error(term.name))
+    args, errors = zip(*(_rounded(arg, value, error) for arg in term.args), strict=True)
+    found = np.asarray(any_of(*args) if term.op == "any" else _VALUES[term.op](*args))
+    off = LAST_DIGITS * np.abs(found)
+    one, first = args[0], errors[0]
+    if term.op in ("+", "-", "neg"):
+        return found, off + sum(errors)
+    if term.op in ("min", "max"):
+        return found, off + np.maximum.reduce(np.broadcast_arrays(*errors))
+    if term.op == "exp":
+        return found, off + np.abs(found) * np.expm1(first)
+    if term.op == "log":
+        return found, off + first / np.abs(one)
+    other, second = args[1], errors[1]
+    if term.op == "*":
+        return found, off + np.abs(one) * second + np.abs(other) * first
+    if term.op == "/":
+        return found, off + (first + np.abs(found) * second) / np.abs(other)
+    base = np.abs(1 - one if term.op == "any" else one)  # else a power
+    power = np.power(base, other)
+    step = np.abs(np.power(base + first, other) - power)
+    logs = np.where(base > 0, np.abs(np.log(base)), 0.0)
+    return found, off + step + power * logs * second
 
 
 def any_of(p: Array, n: Array) -> Array:

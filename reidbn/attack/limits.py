@@ -6,17 +6,25 @@ caller insists.  A condition such as `leaked <= records` is part of the story an
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.bounds import enclosure
-from reidbn.attack.formula import FormulaError, Term, evaluate, inlined, parse
+from reidbn.attack.formula import (
+    LAST_DIGITS,
+    FormulaError,
+    Term,
+    evaluate,
+    inlined,
+    parse,
+    rounding,
+)
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.errors import Problem, UsageError, did_you_mean
 
@@ -24,10 +32,6 @@ if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
 Array = NDArray[np.float64]
-_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt,
-}  # fmt: skip
-ROUNDING = 1e-14  # of what two sides add up: so far apart they may be, and be the same
 PRINTED = 1e-11  # of an end of a range: by so much its printed form may lie beyond it
 _FORM = re.compile(r"([^<>=]+)(<=|>=|<|>)([^<>=]+)\Z")
 _BARE = re.compile(r"\$(?=[^\W\d])")  # a name with the $ that it has in cells
@@ -84,31 +88,29 @@ class Condition:
         pair = self.left.name, self.right.name
         return pair if self.sign in ("<", "<=") else (pair[1], pair[0])
 
-    def holds(self, values: Mapping[str, Any]) -> NDArray[np.bool_]:
-        """Where it holds, for values (or arrays over settings) of the parameters.
+    def holds(
+        self, values: Mapping[str, Any], terms: Mapping[str, Term] | None = None
+    ) -> NDArray[np.bool_]:
+        """Where it holds, for values (or arrays over settings) of the parameters and numbers.
 
-        Sides that are alike but for the rounding of their parts are taken to be the same.
+        Sides that are alike but for the rounding of their parts, those of the numbers' own `terms`
+        included, are taken to be the same.
 
         >>> 0.3 < 0.1 + 0.2, bool(Condition.read("0.3 < a + b").holds({"a": 0.1, "b": 0.2}))
         (True, False)
         """
-        left, right = self._value(self.left, values), self._value(self.right, values)
-        held = np.asarray(_SIGNS[self.sign](left, right))
-        doubtful = held.any() if self.is_strict else not held.all()
-        if doubtful:
-            size = sum(np.abs(self._value(part, values)) for part in _summands(self.gap))
-            with np.errstate(invalid="ignore"):
-                alike = np.isfinite(size) & (np.abs(left - right) <= ROUNDING * size)
+        gap = evaluate(self.gap, values.__getitem__, strict=True)
+        held = np.asarray(gap > 0) if self.is_strict else np.asarray(gap >= 0)
+        if held.any() if self.is_strict else not held.all():
+            off = _rounding(self.gap, values, terms or {})
+            alike = np.isfinite(off) & (np.abs(gap) <= off)
             held = held & ~alike if self.is_strict else held | alike
         return np.asarray(held)
 
     def slack(self, values: Mapping[str, Any]) -> Array:
         """By how much it holds; 0 where it has no value."""
-        found = self._value(self.gap, values)
+        found = evaluate(self.gap, values.__getitem__, strict=True)
         return np.where(np.isfinite(found), found, 0.0)
-
-    def _value(self, term: Term, values: Mapping[str, Any]) -> Array:
-        return evaluate(term, values.__getitem__, strict=True)
 
     @property
     def is_strict(self) -> bool:
@@ -119,32 +121,37 @@ class Condition:
         found = attack.derived.through(self.names, held)
         return tuple(n for n in found if n not in attack.numbers or n in held)
 
-    def is_proved(
+    def lowest(
         self, attack: Attack, held: Container[str], box: Mapping[str, tuple[float, float]]
-    ) -> bool:
-        """Whether it holds everywhere in a box of what it stands on."""
+    ) -> float:
+        """What its gap is at least, everywhere in a box of what it stands on; proved."""
         terms = {n: t for n, t in attack.derived.terms.items() if n not in held}
-        gap = inlined(self.gap, terms)
-        low, _ = enclosure(gap, box)
-        size = sum(max(map(abs, enclosure(part, box))) for part in _summands(gap))
-        hair = ROUNDING * size if np.isfinite(size) else 0.0
-        return low > hair if self.is_strict else low >= -hair
+        return enclosure(inlined(self.gap, terms), box)[0]
+
+    def is_kept_by(self, gap: float) -> bool:
+        """Whether it holds where its gap is at least so much."""
+        return gap > 0 if self.is_strict else gap >= 0
 
     def __str__(self) -> str:
         return self.text
 
 
-def _summands(term: Term) -> Iterator[Term]:
-    """What a formula adds and takes away."""
-    if term.op not in ("+", "-", "neg"):
-        yield term
-    for part in term.args if term.op in ("+", "-", "neg") else ():
-        yield from _summands(part)
+def _rounding(term: Term, values: Mapping[str, Any], terms: Mapping[str, Term]) -> Array:
+    """By how much the rounding of its parts may have moved a formula, numbers' own included."""
+
+    @cache
+    def error(name: str) -> Any:
+        if name in terms:
+            return rounding(terms[name], values.__getitem__, error)
+        return LAST_DIGITS * np.abs(np.asarray(values[name], dtype=float))
+
+    return rounding(term, values.__getitem__, error)
 
 
 def condition_problems(attack: Attack, *, sound_numbers: bool = True) -> Iterator[Problem]:
     """What is wrong with the conditions of an attack, or with its values under them."""
     known = _values(attack, sound_numbers=sound_numbers) if attack.where else {}
+    terms = attack.derived.terms if sound_numbers and attack.where else {}
     for i, text in enumerate(attack.where):
         where = ("where", i)
         try:
@@ -157,7 +164,7 @@ def condition_problems(attack: Attack, *, sound_numbers: bool = True) -> Iterato
             yield Problem(where, _unknown(attack, unknown[0]))
             continue
         named = {name: known[name] for name in condition.names}
-        if None not in named.values() and not condition.holds(named):
+        if None not in named.values() and not condition.holds(known, terms):
             yield Problem(where, f"{condition} does not hold at {_at(named)}")
 
 
@@ -192,7 +199,8 @@ def broken_condition(attack: Attack, values: Mapping[str, Any]) -> str | None:
     values = with_numbers(attack, values) if attack.conditions else values
     for condition in attack.conditions:
         named = {n: np.atleast_1d(np.asarray(values[n], float)) for n in condition.names}
-        held = np.broadcast_to(condition.holds(named), max(len(v) for v in named.values()))
+        every = condition.holds(values, attack.derived.terms)
+        held = np.broadcast_to(every, max(len(v) for v in named.values()))
         if not held.all():
             first = int(np.argmin(held))
             at = {n: float(v[min(first, len(v) - 1)]) for n, v in named.items()}
@@ -207,7 +215,7 @@ def conditions_hold(
     held = np.ones(settings, dtype=bool)
     values = with_numbers(attack, values) if attack.conditions else values
     for condition in attack.conditions:
-        held &= condition.holds(values)
+        held &= condition.holds(values, attack.derived.terms)
     return held
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
@@ -154,15 +154,18 @@ class Derived:
             found[name] = None
         return found
 
-    def refuse_misfits(
+    def kept(
         self, values: Mapping[str, Array], cpds: Iterable[CPD], held: Container[str] = ()
-    ) -> None:
-        """Refuse settings at which a number that tables stand on leaves its range."""
-        read = self.read_by(cpds, held) if self.order else ()
+    ) -> dict[str, Array]:
+        """The numbers that tables stand on, at settings at which they keep their ranges; refused
+        at others.
+        """
+        read, found = self.read_by(cpds, held) if self.order else (), dict[str, Array]()
         for name in self.order:
             if name in values and name in read:
-                found = self.strictly(name, values, held)
-                self.checked(name, found, lambda i, name=name: self._at(name, values, i))  # type: ignore[misc]
+                own = self.strictly(name, values, held)
+                found[name] = self.checked(name, own, partial(self._at, name, values))
+        return found
 
     def _at(self, name: str, values: Mapping[str, Array], i: int) -> str:
         read = [n for n in self.terms[name].names if n in values]
@@ -282,7 +285,9 @@ class Derived:
             number = self.attack.numbers[name]
             limits = (*self.reach[name], *self.allowed(name))
             low, high = max(limits[0], limits[2]), min(limits[1], limits[3])
-            here = float(value[0]) + 0.0
+            here = float(value[0])
+            if self._within(name, value)[0]:  # but for a hair
+                here = min(max(here, limits[2]), limits[3]) + 0.0
             low, high = (x + 0.0 if math.isfinite(x) else here for x in (low, high))  # no -0
             if name in self.whole:
                 hair = HAIR * max(1.0, abs(low), abs(high))

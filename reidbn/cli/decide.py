@@ -37,6 +37,8 @@ def decide(
     for word in ("given", "do"):
         if asked.how[word]:
             raise UsageError(f"--{word}: the policy is that of the attack as it is; use reidbn ask")
+    if asked.policy and not asked.attack.decisions:
+        raise UsageError("--policy: what he does is said then, and not decided; use reidbn ask")
     how = {key: asked.how[key] for key in ("set", "subject", "beyond_range")}
     found = rb.decide(asked.attack, asked.question, temperature=temperature, **how)
     tables: dict[str, Any] = {}

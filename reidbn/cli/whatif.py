@@ -185,11 +185,10 @@ def solve(asked: Call, what: tuple[str, ...], span: str | None, statistic: str) 
         )
     question = what[0] if len(what) == 3 else None
     parameter, target = what[-2:]
-    ranges = read_ranges([f"{parameter}={span}"]) if span else None
     asked.show(
         rb.solve(
             asked.attack, question, parameter, float(number(target, "TARGET")),
-            range=ranges[parameter] if ranges else None, statistic=statistic, **asked.how,
+            range=_ends(span, "--range") if span else None, statistic=statistic, **asked.how,
         )
     )  # fmt: skip
 
@@ -336,16 +335,16 @@ def read_ranges(texts: Iterable[str]) -> dict[str, tuple[float, float] | None] |
             raise UsageError(f'--over: "{text}" is not of the form NAME or NAME=LOW:HIGH')
         if name in found:
             raise UsageError(f"--over: {name} is named twice")
-        found[name] = _ends(ends, name) if equals else None
+        found[name] = _ends(ends, f"--over {name}") if equals else None
     return found or None
 
 
-def _ends(text: str, name: str) -> tuple[float, float]:
+def _ends(text: str, option: str) -> tuple[float, float]:
     low, _, high = text.partition(":")
     try:
         return float(low), float(high)
     except ValueError:
-        raise UsageError(f'--over {name}: "{text}" is not LOW:HIGH, such as 0:0.5') from None
+        raise UsageError(f'{option}: "{text}" is not LOW:HIGH, such as 0:0.5') from None
 
 
 def _rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:

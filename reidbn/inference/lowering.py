@@ -98,7 +98,7 @@ class Lowering:
             if attack.numbers:
                 every = attack.all_nodes.keys() if nodes is None else nodes
                 cpds = attack.tables(every - self.done)
-                attack.derived.refuse_misfits(self.parameters, cpds, settings or {})
+                self.parameters |= attack.derived.kept(self.parameters, cpds, settings or {})
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
         self.settings = rows_of(self.parameters)

@@ -153,8 +153,10 @@ def read_query(
             raise UsageError(f"{node} is a group: name its members, such as "
                              f"{attack.groups[node].members[0]}")  # fmt: skip
         if node not in attack.all_nodes:
-            hint = did_you_mean(node, attack.all_nodes)
-            raise UsageError(f'{attack.name} has no node "{node}"; {hint}')
+            alone = node in targets and not wanted  # it may be a question, too
+            what = "question or node" if alone else "node"
+            hint = did_you_mean(node, [*attack.all_nodes, *(attack.questions if alone else ())])
+            raise UsageError(f'{attack.name} has no {what} "{node}"; {hint}')
     if not of_people:
         refuse_what_never_is(attack, before)
     return attack, Query(targets, wanted, hard, done, words, scale, written)

@@ -110,7 +110,7 @@ def check_settings(
     )  # fmt: skip
     check_conditions(attack, values)
     if all_numbers:
-        attack.derived.refuse_misfits(values, attack.tables(attack.all_nodes), settings or {})
+        attack.derived.kept(values, attack.tables(attack.all_nodes), settings or {})
 
 
 def check_conditions(attack: Attack, values: Mapping[str, Array]) -> None:

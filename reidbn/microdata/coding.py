@@ -35,8 +35,11 @@ _PLAIN = re.compile(
 point, and a 0 before others, are a name."""
 _CODE = re.compile(r"\d+e\d+", re.IGNORECASE)
 """A number with an exponent that may as well be a code: 1E5 beside 1F6."""
-_READABLE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?")
+_READABLE = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf(?:inity)?)")
 """What readers such as pandas take for a number, 05 and .5 among them."""
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+"""A number with its thousands apart."""
+_MINUS = "\u2212"
 _BEGINS = frozenset("+-.,0123456789")
 _HELD = 16
 """A number of so few signs, and no exponent, is held by a float to its last digit."""
@@ -398,13 +401,15 @@ def said_twice(labels: NDArray[Any]) -> int:
 
 
 def _said(text: str) -> str | float:
-    """The number that some reader takes a text for, or else what the text says."""
-    text = plainly(text)
-    share = text.endswith("%")
-    pointed = text.removesuffix("%").rstrip().replace(",", ".")
-    if not _READABLE.fullmatch(pointed):
+    """The number that some reader takes a text for, or else what the text says, without blanks."""
+    text = plainly(text).replace(" ", "")
+    if not text.isascii():
+        text = "".join(c for c in text if unicodedata.category(c) != "Cf").replace(_MINUS, "-")
+    bare = text.removesuffix("%")
+    bare = bare.replace(",", "" if _THOUSANDS.fullmatch(bare) else ".")
+    if not _READABLE.fullmatch(bare):
         return text
-    return f"{float(pointed)} %" if share else float(pointed)
+    return float(decimal.Decimal(bare) / 100) if text.endswith("%") else float(bare)
 
 
 def _number_of(value: Any) -> Any:

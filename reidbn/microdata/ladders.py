@@ -170,7 +170,10 @@ def Tree(branches: Mapping[str, Any] | Iterable[Any]) -> Ladder:
     rungs: dict[str, tuple[str, ...]] = {}
     for leaf, path in _leaves(branches):
         if leaf in rungs:
-            raise UsageError("a value stands in two branches of the tree; put it in one")
+            raise UsageError(
+                "a value stands in two branches of the tree; put it in one (a tree names a group "
+                'first, then its values: {"low": ["1", "2"], "high": ["3"]})'
+            )
         rungs[leaf] = path
     return Ladder(rungs)
 

@@ -5,7 +5,7 @@ const Engine = (() => {
   const HAIR = 1e-12, MASS = 1e-11, KEPT = 12, PLANS = 64;
   const MOST = 1.6e7;  // products of one pass: evidence in many places can need more than a page has
 
-  const {FORMULAS, value, holds, within, isNumeral, numbersOf} = Kinds;
+  const {FORMULAS, LAST_DIGITS, value, rounded, holds, within, isNumeral, numbersOf} = Kinds;
 
   // -- tables between points, and at stops ------------------------------------------------------------
 
@@ -262,12 +262,15 @@ const Engine = (() => {
 
     // Parameters and numbers; Refused where a condition or a range does not hold.
     env(values) {
-      const env = {...values}, leaf = thing => env[thing.p];
+      const env = {...values}, leaf = thing => env[thing.p], errors = {};
+      const error = thing => errors[thing.p] ?? LAST_DIGITS * Math.abs(env[thing.p]);
       for (const number of this.payload.numbers) {
-        env[number.name] = within(number.name, value(number.t, leaf), number.in);
+        const [found, off] = rounded(number.t, leaf, error);
+        env[number.name] = within(number.name, found, number.in);
+        errors[number.name] = off;
       }
       for (const c of this.payload.where) {
-        if (!holds(c, leaf)) throw new Refused("condition", {text: c.text});
+        if (!holds(c, leaf, error)) throw new Refused("condition", {text: c.text});
       }
       return env;
     }

@@ -11,7 +11,7 @@ class Refused extends Error {
 }
 
 const Kinds = (() => {
-  const HAIR = 1e-12, ROUNDING = 1e-14;
+  const HAIR = 1e-12, LAST_DIGITS = 1e-15;
 
   // -- formulas of derived numbers ----------------------------------------------------------------
 
@@ -34,14 +34,30 @@ const Kinds = (() => {
     return OPERATIONS[term[0]](...term.slice(1).map(part => value(part, leaf)));
   }
 
-  // Whether a condition holds; sides that are alike but for the rounding of their parts are the same.
-  function holds({left, sign, right}, leaf) {
-    const parts = term => (Array.isArray(term) && ["+", "-", "neg"].includes(term[0])
-      ? term.slice(1).flatMap(parts) : [term]);
-    const a = value(left, leaf), b = value(right, leaf);
-    const size = [...parts(left), ...parts(right)].reduce((sum, t) => sum + Math.abs(value(t, leaf)), 0);
-    const alike = Number.isFinite(size) && Math.abs(a - b) <= ROUNDING * size;
-    return alike ? sign.endsWith("=") : SIGNS[sign](a, b);
+  // A formula's value, and by how much the rounding of its parts may have moved it.
+  function rounded(term, leaf, error) {
+    if (typeof term === "number") return [term, LAST_DIGITS * Math.abs(term)];
+    if (!Array.isArray(term)) return [leaf(term), error(term)];
+    const [op, ...rest] = term, parts = rest.map(part => rounded(part, leaf, error));
+    const found = OPERATIONS[op](...parts.map(part => part[0]));
+    const off = LAST_DIGITS * Math.abs(found), [[one, first], [other, second] = []] = parts;
+    if (op === "+" || op === "-") return [found, off + first + second];
+    if (op === "neg") return [found, off + first];
+    if (op === "min" || op === "max") return [found, off + Math.max(...parts.map(part => part[1]))];
+    if (op === "exp") return [found, off + Math.abs(found) * Math.expm1(first)];
+    if (op === "log") return [found, off + first / Math.abs(one)];
+    if (op === "*") return [found, off + Math.abs(one) * second + Math.abs(other) * first];
+    if (op === "/") return [found, off + (first + Math.abs(found) * second) / Math.abs(other)];
+    const base = Math.abs(op === "any" ? 1 - one : one), power = Math.pow(base, other);
+    const step = Math.abs(Math.pow(base + first, other) - power);
+    return [found, off + step + (base > 0 ? power * Math.abs(Math.log(base)) * second : 0)];
+  }
+
+  // Whether a condition holds; sides that are alike but for rounding are the same.
+  function holds({left, sign, right}, leaf, error) {
+    const [gap, off] = rounded(sign.startsWith("<") ? ["-", right, left] : ["-", left, right], leaf, error);
+    const alike = Number.isFinite(off) && Math.abs(gap) <= off;
+    return alike ? sign.endsWith("=") : sign.endsWith("=") ? gap >= 0 : gap > 0;
   }
 
   // A value within its range; a hair of rounding over an end is taken back.
@@ -389,6 +405,6 @@ const Kinds = (() => {
     "structured-match": (f, at) => structured(f, at, meanInverse),
   });
 
-  return {FORMULAS, value, holds, within, shown, isNumeral, numbersOf};
+  return {FORMULAS, LAST_DIGITS, value, rounded, holds, within, shown, isNumeral, numbersOf};
 })();
 

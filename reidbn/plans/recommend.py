@@ -34,6 +34,7 @@ from reidbn.plans.ways import options_of
 from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
 from reidbn.report.thresholds import cut_off
+from reidbn.written import counted
 
 
 @typed
@@ -366,7 +367,8 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
     unmet = [t for t in table.targets if not t.is_met(risks[t.key])]
     many = next((t for t in unmet if t.k > len(table.people)), None)
     if many is not None:
-        return f"no way to release keeps {many}: the table has {len(table.people):,} people"
+        people = counted(len(table.people), "person")
+        return f"no way to release keeps {many}: the table has {people}"
     if not unmet:
         return "no way to release was found in the time; give it more (seconds=)"
     kept = [o.name for o in table.options if o.levels[-1] < o.ladder.levels]

@@ -281,8 +281,8 @@ def _whole_of(source: Any) -> Whole:
     import duckdb
     import pandas as pd
 
-    if isinstance(source, pd.DataFrame):
-        return Whole(source)
+    if isinstance(source, pd.DataFrame):  # columns may be called by numbers
+        return Whole(source.set_axis([str(name) for name in source.columns], axis=1))
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if not path.is_file():
@@ -297,7 +297,7 @@ def _whole_of(source: Any) -> Whole:
         with duckdb.connect() as con:
             return Whole(_as_it_stands(con.read_parquet(str(path))))
     if isinstance(source, dict):
-        return Whole(pd.DataFrame(source))
+        return Whole(pd.DataFrame({str(name): values for name, values in source.items()}))
     if hasattr(source, "to_pandas"):  # polars, Arrow
         return Whole(source.to_pandas(integer_object_nulls=True))
     if hasattr(source, "df"):

@@ -183,6 +183,7 @@ class Target:
         }[self.what]
 
 
+MOST_DIGITS = 18
 _K = re.compile(r"\s*k\s*(?:=|>=|≥)\s*(\d+)\s*")
 _NAMED = re.compile(rf"\s*(\S.*?)\s*:\s*([^:]+)|\s*([A-Za-z_]\w*|{ALIKE})\s*=\s*(.+)")
 """A column may be called anything: what stands before the last colon is its name."""
@@ -250,6 +251,8 @@ def _of_text(text: str, release: str | None) -> tuple[Target, ...]:
             in_shell=f'target "{text}" is several: give each its own --target; all must hold',
         )
     if alike := _K.fullmatch(text.lower()):
+        if len(alike[1]) > MOST_DIGITS:
+            raise UsageError(f"k has {len(alike[1])} digits; give a number of people")
         k = int(alike[1])
         if k < 2:
             raise UsageError("k=1 asks for nothing: everybody is like themselves; give 2 or more")

@@ -8,6 +8,7 @@ locked and left alone.
 
 from __future__ import annotations
 
+import csv
 import errno
 import os
 import re
@@ -111,9 +112,29 @@ def write_csv(
     table: pd.DataFrame, path: str | os.PathLike[str], *, of_people: bool = False
 ) -> Path:
     """Write a table as CSV; a text that a spreadsheet would run gets a quote before it."""
+    texts = [(str(name), _texts(table.iloc[:, i])) for i, name in enumerate(table.columns)]
+    for name, own in texts:
+        if any("\0" in text for text in (name, *own)):
+            raise UsageError(
+                f'a text of column "{name}" has a character of code 0 in it, which no CSV file '
+                f"can hold; write a .parquet file"
+            )
+    # Where nothing has to be quoted, a carriage return within a text would end a line.
+    returns = any("\r" in text for name, own in texts for text in (name, *own))
     with whole(path, of_people=of_people) as place:
-        safe_cells(table).to_csv(place, index=False, lineterminator="\n")
+        safe_cells(table).to_csv(
+            place, index=False, lineterminator="\n",
+            quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL,
+        )  # fmt: skip
     return Path(path)
+
+
+def _texts(column: pd.Series) -> Iterable[str]:
+    """The different texts in a column."""
+    held = column.cat.categories if column.dtype.name == "category" else column
+    if held.dtype.kind in "biufcmM":
+        return ()
+    return {text for text in held.tolist() if isinstance(text, str)}
 
 
 def safe_cells(table: pd.DataFrame) -> pd.DataFrame:

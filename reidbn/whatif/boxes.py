@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
-from math import prod
+from heapq import heappop, heappush
+from itertools import count, product
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from reidbn.errors import ModelError, TooLarge, UsageError
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
 from reidbn.inference.values import parameter_values
-from reidbn.whatif.ranges import MOST_WHOLE, takes_whole_numbers
+from reidbn.whatif.ranges import FINEST, MOST_HALVED, takes_whole_numbers
 
 LOOKED, SOME, CLOSER = 4_096, 64, 3  # settings looked at, of them with tables; rounds closer in
+Span = tuple[float, float]
 MOST_TOGETHER = 12  # parameters of one table: their ranges have 2^12 corners to check
 
 
-def check_box(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
+def check_box(case: Asked, box: Mapping[str, Span]) -> None:
     """Parameters that share a table must leave it a table at every corner of their ranges."""
     _check_conditions(case, box)
     _check_numbers(case, box)
@@ -45,7 +46,7 @@ def check_box(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
                 raise _narrow(case, names, f"no answer is ({where}): {problem}", box)
 
 
-def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
+def _check_conditions(case: Asked, box: Mapping[str, Span]) -> None:
     """Independent priors cannot honour a condition that some corner of their ranges breaks.
 
     What has no say in the answer itself counts, where it stands in one with what has: it says
@@ -61,52 +62,68 @@ def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> No
             known = with_numbers(
                 case.attack, {n: case.base(n) for n in (*case.parameters, *case.settings)} | values
             )
-            if not condition.holds(known):
+            if not condition.holds(known, case.attack.derived.terms):
                 where = ", ".join(f"{n}={v:g}" for n, v in values.items())
                 raise _narrow(case, names, f"{condition} does not hold ({where})", box)
-        if not condition.is_proved(case.attack, case.settings, dict(zip(names, ends, strict=True))):
-            _look_at_condition(case, condition, {n: box[n] for n in names if n in box}, box)
+        inner = {n: span for n, span in zip(names, ends, strict=True) if n in box}
+        _halve(case, condition, dict(zip(names, ends, strict=True)), inner, box)
 
 
-def _look_at_condition(
+def _halve(
     case: Asked,
     condition: Condition,
-    inner: Mapping[str, tuple[float, float]],
-    box: Mapping[str, tuple[float, float]],
+    fixed: Mapping[str, Span],
+    inner: Mapping[str, Span],
+    box: Mapping[str, Span],
 ) -> None:
-    """A condition without a proof: at every setting, of few whole numbers; else at many."""
-    counts = [takes_whole_numbers(case, n) and int(high - low) + 1 for n, (low, high) in
-              inner.items()]  # fmt: skip
-    every = all(counts) and prod(counts) <= MOST_WHOLE
+    """A condition proved part by part of a box, the doubtful halved; where that takes too long it
+    is looked at.
+    """
+    attack, widths = case.attack, {n: (high - low) or 1.0 for n, (low, high) in inner.items()}
+    whole, order = {n for n in inner if takes_whole_numbers(case, n)}, count()
 
     def known(points: Mapping[str, Array]) -> Mapping[str, Array]:
-        return parameter_values(case.attack, {**case.settings, **points})
+        return parameter_values(attack, {**case.settings, **points})
 
-    looked = _every(inner) if every else _looked_at(
-        case, inner, lambda points: condition.slack(known(points)))  # fmt: skip
-    count = 0
-    for points in looked:
-        count += len(next(iter(points.values())))
-        held = np.broadcast_to(condition.holds(known(points)), len(next(iter(points.values()))))
+    def refuse_broken(points: Mapping[str, Array]) -> int:
+        several = max(map(len, points.values()))
+        held = np.broadcast_to(condition.holds(known(points), attack.derived.terms), several)
         if not held.all():
             first = int(np.argmin(held))
-            where = ", ".join(f"{n}={v[first]:.6g}" for n, v in points.items())
+            where = ", ".join(f"{n}={v[first]:.9g}" for n, v in points.items())
             raise _narrow(case, [*inner], f"{condition} does not hold ({where})", box)
-    if not every:
-        said = (
-            f"{condition} is not proved to hold all over these ranges; it did at all {count:,} "
-            f"settings that were looked at"
-        )
-        aside(("unproved", str(condition)), 1.0, said)
+        return several
+
+    def entry(part: Mapping[str, Span]) -> tuple[float, int, Mapping[str, Span]]:
+        least = condition.lowest(attack, case.settings, {**fixed, **part})
+        return least, next(order), part
+
+    queue = [entry(inner)]
+    for _ in range(MOST_HALVED):
+        if not queue or condition.is_kept_by(queue[0][0]):  # the least of all
+            return
+        part = heappop(queue)[2]
+        middle = {n: (low + high) / 2 for n, (low, high) in part.items()}
+        middle = {n: float(np.floor(x)) if n in whole else x for n, x in middle.items()}
+        refuse_broken({n: np.array([x]) for n, x in middle.items()})
+        share = {n: (high - low) / widths[n] for n, (low, high) in part.items()}
+        share |= {n: max(share[n], 2 * FINEST) for n in whole if share[n]}
+        name = max(share, key=lambda n: share[n])
+        if share[name] > FINEST:
+            low, high = part[name]
+            after = middle[name] + 1 if name in whole else middle[name]
+            for span in ((low, middle[name]), (after, high)):
+                heappush(queue, entry({**part, name: span}))
+    looked = _looked_at(case, inner, lambda points: condition.slack(known(points)))
+    settings = sum(map(refuse_broken, looked))
+    said = (
+        f"{condition} is not proved to hold all over these ranges; it did at all {settings:,} "
+        f"settings that were looked at"
+    )
+    aside(("unproved", str(condition)), 1.0, said)
 
 
-def _every(box: Mapping[str, tuple[float, float]]) -> Iterator[dict[str, Array]]:
-    """All whole numbers in a box."""
-    axes = [np.arange(low, high + 1) for low, high in box.values()]
-    yield dict(zip(box, (grid.ravel() for grid in np.meshgrid(*axes)), strict=True))
-
-
-def _check_numbers(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
+def _check_numbers(case: Asked, box: Mapping[str, Span]) -> None:
     """Derived numbers have to keep their ranges everywhere in the box.
 
     Where that cannot be proved it is looked at: at many settings, and ever closer around those
@@ -122,9 +139,9 @@ def _check_numbers(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
             said = f"{name} = {formula} cannot be shown to keep its range"
             raise _narrow(case, reads, said, box)
         inner = {n: box[n] for n in reads if n in box}
-        count = 0
+        looked = 0
         for points in _looked_at(case, inner, partial(_values, case, name)):
-            count += len(next(iter(points.values()), ()))
+            looked += len(next(iter(points.values()), ()))
             problem = _leaves(case, name, points) or case.refusal(
                 {n: v[:SOME] for n, v in points.items()}, [*points]
             )
@@ -132,14 +149,14 @@ def _check_numbers(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
                 raise _narrow(case, reads, problem, box)
         said = (
             f"{name} = {formula} is not proved to keep to what its tables take over these ranges; "
-            f"it did at all {count:,} settings that were looked at"
+            f"it did at all {looked:,} settings that were looked at"
         )
         aside(("unproved", name), 1.0, said)
 
 
 def _looked_at(
     case: Asked,
-    box: Mapping[str, tuple[float, float]],
+    box: Mapping[str, Span],
     value: Callable[[Mapping[str, Array]], Array],
 ) -> Iterator[dict[str, Array]]:
     """Settings within a box: its corners, all over it, and closer around where a value is least
@@ -195,9 +212,7 @@ class TooWide(UsageError):
     """Ranges that meet where no answer is."""
 
 
-def _narrow(
-    case: Asked, names: Sequence[str], problem: str, box: Mapping[str, tuple[float, float]]
-) -> TooWide:
+def _narrow(case: Asked, names: Sequence[str], problem: str, box: Mapping[str, Span]) -> TooWide:
     """Ranges that cannot be drawn from independently, and how to write narrower ones.
 
     What is not named is held at its value, so what varies beside them is named too.

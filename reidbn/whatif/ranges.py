@@ -1,14 +1,15 @@
 """How far a parameter may move before a table is none, or a condition of `where` does not hold.
 
-A condition may hold at both ends of a range and not between them.  It is proved piece by piece;
-where that fails it is looked at, closely.  So are the ranges of derived numbers.
+A condition may hold at both ends of a range and not between them.  It is proved piece by piece,
+each halved where that fails; where that takes too long it is looked at, closely.  So are the ranges
+of derived numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import islice, pairwise
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from reidbn.inference.network import Array
 from reidbn.inference.values import parameter_values
 
 PIECES, CLOSELY = 256, 65  # of a range; values of a piece of which there is no proof
+MOST_HALVED, FINEST = 2_000, 1e-9  # pieces that are proved, or halved; of a range: the shortest
 MOST_WHOLE = 1 << 17  # whole numbers that are all looked at
 MOST_TRIED = 256  # values at which a range is tried to be entered
 LOOKED = 65  # values on either side at which derived numbers without a proof are checked
@@ -75,12 +77,11 @@ def _entered(
     problem = _refusal(case, name, near, evidence=evidence)
     if problem is None:
         return near, ()
-    whole, before = takes_whole_numbers(case, name), near
-    for value in islice(enters(case, name, near, far, whole=whole), MOST_TRIED):
+    whole = takes_whole_numbers(case, name)
+    for value, before in islice(_entries(case, name, near, far, whole=whole), MOST_TRIED):
         if _refusal(case, name, value, evidence=evidence) is None:
             start = _last_allowed(case, name, value, before, evidence=evidence)
             return start, (f"range starts at {start:.6g}, since at {near:.6g} {problem}",)
-        before = value
     raise UsageError(
         f"{case.attack.name}: no value of {name} from {span[0]:.6g} to {span[1]:.6g} was found "
         f"that is allowed: at {near:.6g} {problem}"
@@ -145,8 +146,7 @@ def holds_up_to(
         each = (derived.keeps(n, at, held) for n in numbers)
         return reduce(np.logical_and, each, np.ones(len(points), dtype=bool))
 
-    points = _all_whole(start, end) if whole else None
-    looked = np.linspace(start, end, PIECES * CLOSELY) if points is None else points
+    looked = _looked_at(start, end, whole=whole)
     bad = np.flatnonzero(~keep(looked))
     if not len(bad):
         return end, said
@@ -157,42 +157,53 @@ def holds_up_to(
     return kept, (*said, f"range ends at {kept:.6g}, since at {at:.9g} {why}")
 
 
-def enters(case: Asked, name: str, near: float, far: float, *, whole: bool) -> Iterator[float]:
-    """Values from one end of a range to the other at which every condition holds."""
-    points = np.linspace(near, far, PIECES * CLOSELY)
-    points = np.unique(np.rint(points))[:: 1 if near <= far else -1] if whole else points
-    yield from points[_holds(case, name, points)].tolist()
+def _entries(
+    case: Asked, name: str, near: float, far: float, *, whole: bool
+) -> Iterator[tuple[float, float]]:
+    """Values from one end of a range to the other at which every condition holds, each with the
+    one before it.
+    """
+    points = _looked_at(near, far, whole=whole)
+    for i in np.flatnonzero(_holds(case, name, points)).tolist():
+        yield float(points[i]), float(points[max(i - 1, 0)])
 
 
-def _all_whole(start: float, end: float) -> Array | None:
-    """All whole numbers between two; None where they are too many to be looked at."""
-    if abs(end - start) > MOST_WHOLE:
-        return None
-    return np.append(np.arange(start, end, 1.0 if end > start else -1.0), end)
+def _looked_at(start: float, end: float, *, whole: bool) -> Array:
+    """Values from one to another: all whole numbers, where they are not too many; else many."""
+    if whole and abs(end - start) <= MOST_WHOLE:
+        return np.append(np.arange(start, end, 1.0 if end > start else -1.0), end)
+    points = np.linspace(start, end, PIECES * CLOSELY)
+    return np.rint(points) if whole else points
 
 
 def _conditions_hold(
     case: Asked, name: str, start: float, end: float, *, whole: bool
 ) -> tuple[float, tuple[str, ...]]:
-    if not case.attack.conditions or end == start or _is_proved(case, name, start, end):
+    """The same of conditions: halved where there is no proof, the half near the start first."""
+    if not case.attack.conditions or end == start:
         return end, ()
-    looked = 0
-    every = _all_whole(start, end) if whole else None
-    if every is not None:
-        pieces = [every]
-    else:
-        ends = np.linspace(start, end, PIECES + 1).tolist()
-        unproved = [(a, b) for a, b in pairwise(ends) if not _is_proved(case, name, a, b)]
-        pieces = [np.linspace(a, b, CLOSELY) for a, b in unproved]
-    for points in pieces:
-        points = np.rint(points) if whole else points
-        looked += len(points)
-        bad = np.flatnonzero(~_holds(case, name, points))
-        if len(bad):
-            good = start if bad[0] == 0 else points[bad[0] - 1]
-            return _cut(case, name, float(good), float(points[bad[0]]), end, whole=whole)
-    said = f"{name}: conditions are not proved and were seen to hold at {looked:,} values"
-    return end, (said,) if looked and every is None else ()
+    finest, sure, todo = (1.0 if whole else FINEST * abs(end - start)), start, [end]
+    halved = 0 if whole and abs(end - start) <= MOST_WHOLE else MOST_HALVED
+    for _ in range(halved):
+        if not todo:
+            return end, ()
+        far = todo[-1]
+        if not _at(case, name, far) and abs(far - sure) <= finest:
+            return _cut(case, name, sure, far, end, whole=whole)
+        if abs(far - sure) <= finest or _is_proved(case, name, sure, far):
+            sure = todo.pop()
+        else:
+            middle = (sure + far) / 2
+            todo.append(float(np.floor(middle)) if whole and far > sure else
+                        float(np.ceil(middle)) if whole else middle)  # fmt: skip
+    points = _looked_at(sure, end, whole=whole)
+    bad = np.flatnonzero(~_holds(case, name, points))
+    if len(bad):
+        last, first = points[max(bad[0] - 1, 0)], points[bad[0]]
+        return _cut(case, name, float(last), float(first), end, whole=whole)
+    looked = f"seen to hold at {len(points):,} values from {sure:.6g} on"
+    said = f"{name}: conditions are not proved and were {looked}"
+    return end, (said,) if halved else ()
 
 
 def _is_proved(case: Asked, name: str, one: float, other: float) -> bool:
@@ -203,7 +214,7 @@ def _is_proved(case: Asked, name: str, one: float, other: float) -> bool:
         box = {n: (case.base(n), case.base(n)) for n in names}
         if name in box:
             box[name] = min(one, other), max(one, other)
-            if not condition.is_proved(case.attack, held, box):
+            if not condition.is_kept_by(condition.lowest(case.attack, held, box)):
                 return False
     return True
 
@@ -243,10 +254,8 @@ def _cut(
     at = bad if _at(case, name, end) else end
     broken = broken_condition(case.attack, _settings(case, name, np.array([at])))
     said = f"range ends at {kept:.6g}, since at {at:.9g} {broken}"
-    beyond = np.linspace(bad, end, PIECES * 4 + 1)
-    beyond = np.unique(np.rint(beyond)) if whole else beyond
-    again = beyond[_holds(case, name, beyond)]
-    if len(again):
-        nearest = float(again[np.abs(again - bad).argmin()])
-        said += f"; it holds again at {nearest:.6g}: set {name} there to see that part"
+    again = next(_entries(case, name, bad, end, whole=whole), None)
+    if again is not None:
+        first, _ = last_allowed(lambda x: _at(case, name, x), *again, whole=whole)
+        said += f"; it holds again at {first:.6g}: set {name} there to see that part"
     return kept, (said,)

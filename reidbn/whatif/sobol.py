@@ -325,7 +325,8 @@ def _in_conditions(case: Asked, varied: Mapping[str, Parameter]) -> list[str]:
         box = {n: (case.base(n), case.base(n)) for n in names}
         box |= {n: p.range for n, p in {**varied, **free}.items() if n in names}
         is_shared = any(n in varied and case.matters(n) for n in names)
-        if is_shared and not condition.is_proved(case.attack, case.settings, box):
+        least = condition.lowest(case.attack, case.settings, box) if is_shared else 0.0
+        if is_shared and not condition.is_kept_by(least):
             found |= dict.fromkeys(free)
     return [*found]
 
