@@ -28,6 +28,7 @@ from reidbn.inference.values import check_settings, parameter_values, refuse_unk
 
 MOST_NUMBERS = 1 << 22  # numbers in one array: settings are asked in blocks that stay below
 DECLARED_AT, FEW = 2_048, 64  # values at which a declared degree is checked; of many people, few
+LEAVE_OUT = "; leave such settings out"
 Settings = Mapping[str, Any]
 
 
@@ -495,7 +496,7 @@ class Asked:
         other = "" if self.worst else by_tied(self.attack, self.query, here, self.subject, off)
         raise ImpossibleEvidence(
             f"{self.attack.name}: the evidence {', '.join(self.query.known)} has probability 0"
-            f"{at}{whose}{other or '; leave such settings out'}"
+            f"{at}{whose}{other or LEAVE_OUT}"
         )
 
     def refusal(self, changes: Settings, names: Sequence[str]) -> str | None:
