@@ -22,6 +22,7 @@ from reidbn.cli._results import result_options, write_reports
 from reidbn.cli._tables import reading, write_parquet
 from reidbn.errors import UsageError
 from reidbn.progress import be_quiet
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     from reidbn.attacks.linkage.result import Linkage
@@ -216,6 +217,9 @@ def _known(text: str) -> str | list[str] | dict[str, float]:
     chances = ["=" in part for part in parts]
     if all(chances):
         pairs = [part.rpartition("=") for part in parts]
+        names = [name.strip() for name, _, _ in pairs]
+        for twice in {name for name in names if names.count(name) > 1}:
+            raise UsageError(f"--known names {twice} twice; give each fact one chance")
         return {name.strip(): float(number(p, f"--known {name}")) for name, _, p in pairs}
     if any(chances):
         raise UsageError("--known mixes names and chances; give each fact a chance, or none")
@@ -231,9 +235,9 @@ def _facts(text: str | None) -> list[int] | None:
     if text is None:
         return None
     span = _SPAN.fullmatch(text.strip())
-    if span and int(span[2]) <= 1_000:
+    if span and 1 <= int(span[1]) <= int(span[2]) <= 1_000:
         return list(range(int(span[1]), int(span[2]) + 1))
-    if span or not all(part.isdigit() for part in listed(text)):
+    if span or not all(part.isdigit() and int(part) for part in listed(text)):
         raise UsageError(f"--facts {text}: write 1..20, or numbers such as 1,2,5; at most 1,000")
     return [int(part) for part in listed(text)]
 
@@ -250,7 +254,8 @@ def _show(found: Linkage, *, as_json: bool, quiet: bool) -> None:
         })  # fmt: skip
         return
     if not quiet:
-        click.echo(f"{len(found.success):,} people x {len(found.sparse.schema):,} features")
+        people, facts = len(found.success), len(found.sparse.schema)
+        click.echo(f"{counted(people, 'person')} x {counted(facts, 'feature')}")
         click.echo(found.question)
     shown: list[list[str]] = []
     for k, row in zip(table.index, table.to_dict("records"), strict=True):

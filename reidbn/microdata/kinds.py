@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,12 @@ YES_NO, CATEGORY, NUMBER, YEAR, DATE, TEXT = "yes/no", "category", "number", "ye
 KINDS = (YES_NO, CATEGORY, NUMBER, YEAR, DATE, TEXT)
 _YES = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _DIGITS = {**_YES, "1": True, "0": False}
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?")
+FORMS = {
+    YES_NO: "such as yes or no", CATEGORY: "a word", TEXT: "a text", DATE: "such as 1980-01-31",
+    NUMBER: "such as 1060.5, without a comma", YEAR: "a whole number such as 1981",
+}  # fmt: skip
+"""How values of a kind are written."""
 _MANY = 50  # distinct values from which words that hardly repeat are text and no category
 
 
@@ -45,10 +52,18 @@ def _date(value: Any) -> datetime.date | None:
         return value.date()
     if isinstance(value, datetime.date):
         return value
+    if not isinstance(value, str) or not _DAY.fullmatch(value.strip()):
+        return None
     try:
-        return datetime.date.fromisoformat(str(value)[:10]) if isinstance(value, str) else None
+        return datetime.date.fromisoformat(value.strip()[:10])
     except ValueError:
         return None
+
+
+def _year(value: Any) -> int | None:
+    if isinstance(value, str) and value.strip().isdecimal():  # of a frame that was read as text
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 _SETTLE: dict[str, Any] = {
@@ -56,9 +71,19 @@ _SETTLE: dict[str, Any] = {
     CATEGORY: lambda value: value if isinstance(value, bool) else str(value),
     TEXT: str,
     NUMBER: _number,
-    YEAR: lambda value: value if isinstance(value, int) and not isinstance(value, bool) else None,
+    YEAR: _year,
     DATE: _date,
 }
+
+
+def are_mostly_numbers(values: Sequence[Any]) -> bool:
+    """Whether half of some texts, or more, are numbers.
+
+    >>> are_mostly_numbers(["61", "1,060", "63"]), are_mostly_numbers(["a", "63", "b"])
+    (True, False)
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    return 2 * sum(_number(text) is not None for text in texts) >= max(len(texts), 1)
 
 
 def settled_as(kind: str, values: Sequence[Any]) -> list[Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +26,17 @@ from reidbn.microdata.columns import object_array
 from reidbn.microdata.direct import refuse_direct
 from reidbn.microdata.header import instead_of, refuse_long, refuse_repeated
 from reidbn.microdata.hierarchy import Hierarchy
-from reidbn.microdata.kinds import CATEGORY, KINDS, TEXT, YES_NO, kind_of, settled_as
+from reidbn.microdata.kinds import (
+    CATEGORY,
+    FORMS,
+    KINDS,
+    NUMBER,
+    TEXT,
+    YES_NO,
+    are_mostly_numbers,
+    kind_of,
+    settled_as,
+)
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.others import AS_ID, Others, others_of
 from reidbn.microdata.sources import Source, source_of
@@ -443,7 +454,7 @@ def read_sparse(
         labels=tuple(labels),
         people=people,
         subject_ids=subjects,
-        notes=(*_of_nobody(schema, labels), *blanks.notes),
+        notes=(*_of_nobody(schema, labels), *_nearly_numbers(schema, labels), *blanks.notes),
         others=others_of(
             table.header, [f.name for f in schema], table, {subject_id: AS_ID}, direct
         ),
@@ -456,6 +467,24 @@ def _of_nobody(schema: Sequence[Feature], labels: Sequence[NDArray[Any]]) -> lis
     more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
     said = f"{', '.join(names[:3])}{more} {agree(len(names), 'is', 'are')} known of nobody"
     return [InTheHouse(said)] if names else []
+
+
+def _nearly_numbers(schema: Sequence[Feature], labels: Sequence[NDArray[Any]]) -> list[str]:
+    """A word on features taken for categories of which most values are numbers."""
+    both = zip(schema, labels, strict=True)
+    names = [
+        one.name for one, values in both
+        if one.inferred and one.kind in (CATEGORY, TEXT) and are_mostly_numbers(values.tolist())
+        and values.size
+    ]  # fmt: skip
+    if not names:
+        return []
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    taken = agree(len(names), "is taken for a category", "are taken for categories")
+    return [
+        f"{', '.join(names[:3])}{more} {taken}, since some values are no numbers; give the kind "
+        f"{NUMBER} in a feature table to be told how many"
+    ]
 
 
 def _wanted(
@@ -486,13 +515,13 @@ def _feature_table(given: Any, delimiter: str | None) -> list[Feature]:
     if getattr(getattr(given, "index", None), "name", None) == "feature":
         given = given.reset_index()
     source = source_of(given, delimiter=delimiter)
-    if "feature" not in source.header:
+    if "feature" not in map(plainly, source.header):
         raise DataError(
             f'the feature table ({source.name}) needs a column "feature": the names of the columns'
         )
-    known = [name for name in source.header if name in ("feature", *_COLUMNS)]
-    raw = source.read(known)
-    columns = {name: _texts(name, raw[name]) for name in known}
+    known = _named_columns(source.header)
+    raw = source.read([*known.values()])
+    columns = {key: _texts(key, raw[name]) for key, name in known.items()}
     found = []
     for i, name in enumerate(columns["feature"]):
         said: dict[str, Any] = {key: columns[key][i] for key in known if key != "feature"}
@@ -507,6 +536,23 @@ def _feature_table(given: Any, delimiter: str | None) -> list[Feature]:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f'the feature table names "{twice}" twice; give each feature one row')
+    return found
+
+
+def _named_columns(header: Sequence[str]) -> dict[str, str]:
+    """The columns of a feature table that are read, by what they mean; others are its author's."""
+    found: dict[str, str] = {}
+    for name in header:
+        key = plainly(name)
+        if key in ("feature", *_COLUMNS):
+            if key in found:
+                raise DataError(f'the feature table has two columns "{key}"; keep one')
+            found[key] = name
+        elif near := get_close_matches(key, _COLUMNS, n=1, cutoff=0.75):
+            raise DataError(
+                f'the feature table has a column "{name}"; did you mean "{near[0]}"? If it is of '
+                f"your own, give it a name that is less like it"
+            )
     return found
 
 
@@ -542,7 +588,8 @@ def _feature(one: Feature, raw: Raw, blanks: Blanks) -> tuple[Codes, NDArray[Any
     if odd:
         raise DataError(
             f'feature "{one.name}": {counted(odd, "distinct value")} {agree(odd, "is", "are")} no '
-            f"{kind}; mend the cells, list them in missing_values, or give the feature another kind"
+            f"{kind}, {FORMS[kind]}; mend the cells, list them in missing_values, or give the "
+            f"feature another kind"
         )
     found, where = (
         _distinct(settled) if settled else (np.empty(0, dtype=object), np.empty(0, np.int32))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isclose, isnan, prod
 from typing import TYPE_CHECKING
 
@@ -140,13 +141,16 @@ class _Again:
         if rule == STRICT:
             fits = [v for v in who if self._all_found(person, v, pairs)]
             return evidence, {v: 1.0 for v in fits if len(fits) == 1}, float(bool(fits))
-        weights = {v: in_release / len(who) * self._ratio(told, v, pairs) for v in who}
+        share = Fraction(in_release) / len(who)
+        weights = {v: share * self._ratio(told, v, pairs) for v in who}
+        base = 1 - (share if role in SEVERAL else Fraction(in_release))
+        if not base and not any(weights.values()):
+            return evidence, dict.fromkeys(who, 0.0), 1.0
         if role in SEVERAL:
-            base = 1 - in_release / len(who)
-            chances = {v: w / (base + w) for v, w in weights.items()}
+            chances = {v: float(w / (base + w)) if w else 0.0 for v, w in weights.items()}
             return evidence, chances, 1 - prod(1 - min(p, 1 - 1e-15) for p in chances.values())
-        whole = 1 - in_release + sum(weights.values())
-        chances = {v: w / whole if whole else w for v, w in weights.items()}
+        whole = base + sum(weights.values())
+        chances = {v: float(w / whole) for v, w in weights.items()}
         return evidence, chances, sum(chances.values())
 
     def _may_be(self, person: int, other: int, role: str) -> bool:
@@ -186,14 +190,14 @@ class _Again:
 
     def _ratio(
         self, told: dict[str, list[int]], other: int, pairs: Sequence[tuple[str, str]]
-    ) -> float:
-        """How much likelier what is told is where it is this candidate's."""
-        found = 1.0
+    ) -> Fraction:
+        """How much likelier what is told is where it is this candidate's; no digit is lost."""
+        found = Fraction(1)
         for one, its in pairs:
             theirs = self.kin.tells[its][other].tolist()
             for d, code in enumerate(told[one]):
                 if code != UNKNOWN:
-                    found *= max(self._cell(one, its, d, code, theirs[d]), 1e-300)
+                    found *= Fraction(self._cell(one, its, d, code, theirs[d]))
         return found
 
     def _cell(self, one: str, its: str, d: int, a: int, b: int) -> float:

@@ -67,8 +67,9 @@ def named(
 
         P(v | told) = q/N L_v / (1 - q + q/N sum of L),  q = P(in the table), N records allowed
 
-    and names v above 1/2.  Of several relatives of a kind each record is weighed by itself.  The
-    strict rule names the only record on which everything told fits [Popat25, 4.5].
+    and names v above 1/2.  Of several relatives of a kind each record is weighed by itself.  Where
+    one is in the table for sure (q = 1) and what is told fits nobody, nobody is named.  The strict
+    rule names the only record on which everything told fits [Popat25, 4.5].
     """
     evidence = kin.evidence(of.cells, role, of.sex)
     if not evidence:
@@ -84,16 +85,18 @@ def named(
         only = np.flatnonzero(fits)
         one = tuple(Claim(role, int(v), 1.0) for v in only if only.size == 1)
         return LookedFor(evidence, one, int(only.size), float(bool(only.size)))
-    weight = np.where(allowed, np.exp(log_ratio(kin, of, role)), 0.0)
-    weight *= in_release / int(allowed.sum())
-    if role in SEVERAL:
-        base = 1 - in_release / int(allowed.sum())
-        chance = weight / (base + weight)
-        present = 1 - float(np.exp(np.log1p(-np.minimum(chance, 1 - 1e-15)).sum()))
+    chance, share = np.zeros(len(kin)), in_release / int(allowed.sum())
+    logs = log_ratio(kin, of, role)[allowed]
+    with np.errstate(divide="ignore"):
+        logs, nobody = logs + np.log(share), np.log(1 - (share if role in SEVERAL else in_release))
+    if max(nobody, logs.max()) == -np.inf:  # one is there for sure, and nobody can be it
+        present = 1.0
+    elif role in SEVERAL:
+        chance[allowed] = np.exp(logs - np.logaddexp(logs, nobody))
+        present = -float(np.expm1(np.log1p(-np.minimum(chance, 1 - 1e-15)).sum()))
     else:
-        whole = (1 - in_release) + float(weight.sum())
-        chance = weight / whole if whole else weight
-        present = float(chance.sum())
+        chance[allowed] = np.exp(logs - np.logaddexp.reduce(np.append(logs, nobody)))
+        present = min(float(chance.sum()), 1.0)
     sure = np.flatnonzero(chance > 0.5)
     claims = tuple(Claim(role, int(v), float(chance[v])) for v in sure.tolist())
     return LookedFor(evidence, claims, int(fits.sum()), present)

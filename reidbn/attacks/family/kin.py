@@ -7,8 +7,9 @@ told.  Of the person themselves `sex` and `birth year` may stand there, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +35,7 @@ from reidbn.theory.kinship import (
     told_of_the_ill,
     truth_prior,
 )
-from reidbn.written import counted
+from reidbn.written import agree, counted
 
 Ints = NDArray[np.int64]
 Array = NDArray[np.float64]
@@ -220,10 +221,11 @@ class Kin:
         return self._laws[key]
 
     def log_law(self, pair: tuple[str, str], disease: int) -> Array:
-        """The ratio of `law` by the logarithm."""
+        """The ratio of `law` by the logarithm; of what cannot be together it is minus infinity."""
         key = (*pair, disease)
         if key not in self._logs:
-            self._logs[key] = np.log(np.maximum(self.law(pair, disease)[1], 1e-300))
+            with np.errstate(divide="ignore"):
+                self._logs[key] = np.log(self.law(pair, disease)[1])
         return self._logs[key]
 
     @cached_property
@@ -312,12 +314,15 @@ def read_kin(
             "no feature tells of a relative: give the feature table the columns relation (father), "
             "disease (asthma) and field (has)"
         )
+    for d, disease in enumerate(diseases):
+        if not any(codes[:, d].any() for codes in tells.values()):
+            _refuse_unsaid(disease, sorted({what for (_, one, what) in places if one == disease}))
     tells = {one: tells[one] for one in RELATIONS if one in tells}
     return Kin(
         sparse=sparse, diseases=diseases, tells=tells, others=others, sex=sex, born=born,
         completeness=float(completeness), false_reports=float(false_reports),
         jitter=float(jitter), years=int(years), plants=int(plants),
-        notes=(*sparse.notes, *_notes(tells, sex, born)),
+        notes=(*sparse.notes, *_notes(tells, sex, born), *_of_nobodys_own(tells, diseases)),
     )  # fmt: skip
 
 
@@ -349,6 +354,25 @@ def _map(sparse: Sparse) -> dict[tuple[str, str, str], int]:
         _refuse_kind(one, what, relation)
         found[key] = j
     return found
+
+
+def _refuse_unsaid(disease: str, fields: Sequence[str]) -> None:
+    """Raise where no field says who has an illness: a status says nothing by itself."""
+    if not {HAS, ONSET, SINCE} & {*fields}:
+        raise DataError(
+            f"{disease}: no feature says who has it, by the field {HAS}, {ONSET} or {SINCE}; "
+            f"{', '.join(fields)} {agree(len(fields), 'is', 'are')} read as a status"
+        )
+
+
+def _of_nobodys_own(tells: Mapping[str, Any], diseases: Sequence[str]) -> Iterator[str]:
+    """Illnesses that only relatives are said to have, where another has nearly their name."""
+    own = tells.get(SELF)
+    said = {d: own is not None and bool(own[:, d].any()) for d in range(len(diseases))}
+    for d, disease in enumerate(diseases):
+        others = [other for i, other in enumerate(diseases) if said[i]]
+        if not said[d] and (near := get_close_matches(disease, others, n=1)):
+            yield f"{disease} is told of relatives alone; if {near[0]} was meant, write it alike"
 
 
 def _refuse_kind(one: Any, what: str, relation: str) -> None:

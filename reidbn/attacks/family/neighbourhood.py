@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.attacks.family.claims import (
     POSTERIOR,
     RULES,
+    STRICT,
     LookedFor,
     all_named,
     fits_pair,
@@ -83,10 +84,15 @@ class Neighbourhood(Result):
     @property
     def question(self) -> str:
         """The rule, and how far it goes."""
-        return (
+        said = (
             f"illnesses: {', '.join(self.kin.diseases)}; rule: {self.rule}; "
-            f"{counted(self.depth, 'round')}; a relative is in the table with the chance "
-            f"{self.in_release:g}; an illness is told with {self.kin.completeness:g}"
+            f"{counted(self.depth, 'round')}"
+        )
+        if self.rule == STRICT:
+            return said
+        return (
+            f"{said}; a relative is in the table with the chance {self.in_release:g}; an illness "
+            f"is told with {self.kin.completeness:g}"
         )
 
     def _asked_about(self) -> Ints | None:

@@ -26,6 +26,7 @@ from reidbn.microdata.sparse import Sparse
 from reidbn.progress import progress
 
 MOST_FACTS = 1_000
+FARTHEST = 1e12
 
 
 @asked_again
@@ -234,8 +235,11 @@ def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[
     heavy = np.ones(len(found.facts))
     for word, value in weights.items():
         heavy[found.fact_of[found.named(word)]] = _number(value, f'weights["{word}"]')
-    if not (heavy > 0).all():
-        raise UsageError("weights= are above 0; name the facts that may be known in known=")
+    if not (heavy > 0).all() or heavy.max() / FARTHEST > heavy.min():
+        raise UsageError(
+            f"weights= are above 0, and at most {FARTHEST:g} times apart; name the facts that may "
+            f"be known in known="
+        )
     return replace(curves, weights=heavy), f"{words}, weighted"
 
 
@@ -251,7 +255,12 @@ def _by_columns(known: Any, sparse: Sparse) -> Any:
         groups = zip(known.columns, chances.tolist(), strict=True)
         return dict(zip(known.names, groups, strict=True))
     named = isinstance(known, str) and known in scenarios() and not sparse.has(known)
-    return _of_scenario(load_scenario(known)) if named or isinstance(known, Scenario) else known
+    if not named:
+        return _of_scenario(known) if isinstance(known, Scenario) else known
+    try:
+        return _of_scenario(load_scenario(known))
+    except UsageError as problem:
+        raise UsageError(f'no feature has the name or tag "{known}", and {problem}') from None
 
 
 def _of_scenario(scenario: Scenario) -> dict[str, Any]:

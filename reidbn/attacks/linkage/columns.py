@@ -37,6 +37,7 @@ from reidbn.microdata.table import People
 from reidbn.progress import progress
 from reidbn.theory.agreement import intervals, mean_off
 from reidbn.theory.singled_out import best_scores, drawn_orders
+from reidbn.written import counted
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -459,5 +460,5 @@ def _notes(
         said.append(f"it is drawn {min(curves.draws, STRANGERS)} times a person")
     none = int((found[HELD][who] == 0).sum())
     if none:
-        said.append(f"of {none} people nothing that may be known is in the table")
+        said.append(f"of {counted(none, 'person')} nothing that may be known is in the table")
     return said

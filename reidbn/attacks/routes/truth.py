@@ -225,7 +225,8 @@ def reliability(
 ) -> pd.DataFrame:
     """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval.
 
-    Attempts on one person are not independent: the interval is that of people in clusters.
+    Attempts on one person are not independent: the interval is that of people in clusters.  A bin
+    of fewer than 200 attempts says too little, and is left out.
     """
     import pandas as pd
 
