@@ -307,7 +307,7 @@ def test_what_is_set_of_stories_that_a_scenario_puts_aside_is_said(tmp_path):
     assert len(rb.sweep(told, {"age_linkedin": [0.1, 0.2]})) == 2
     grid = {"p_facebook": [0.1, 0.9]}
     assert rb.sweep(told, "overall", grid).equals(rb.sweep(told, grid=grid))  # its summary's word
-    with pytest.raises(rb.errors.UsageError, match='no node "overal"'):
+    with pytest.raises(rb.errors.UsageError, match='no question or node "overal"'):
         rb.sweep(told, "overal", grid)
     with pytest.raises(rb.errors.UsageError, match='no parameter "age_linkedn"'):
         rb.assess("jigsaw", people, scenario="worst-case", set={"age_linkedn": 0.2})

@@ -68,7 +68,7 @@ _MOST_BARS, _NAMES = 8, 0.62  # more states are a small histogram; room for name
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn attack: `svg`, `png`, `pdf` and `dot`; notebooks show it as it is."""
+    """A drawn attack: `svg`, `png` and `dot`; notebooks show it as it is."""
 
     title: str
     description: str
@@ -102,18 +102,13 @@ class Drawing:
         """The picture as PNG, twice as large for sharp screens."""
         return self._saved("png", dpi=144, metadata={"Software": None, "Title": self.title})
 
-    @property
-    def pdf(self) -> bytes:
-        """The picture as PDF, for print."""
-        return self._saved("pdf", metadata={"CreationDate": None, "Title": self.title})
-
     def save(self, path: str | Path) -> Path:
         """Write the picture; the ending of the name says as what."""
-        path = Path(path)
-        kind = _SUFFIXES.get(path.suffix.lower())
+        kind = _SUFFIXES.get((path := Path(path)).suffix.lower())
         if kind is None:
             raise UsageError(f"{path.name}: a picture is .svg, .png, .pdf or .dot")
-        drawn: str | bytes = getattr(self, kind)
+        undated = {"metadata": {"CreationDate": None}}
+        drawn = self._saved(kind, **undated) if kind == "pdf" else getattr(self, kind)
         with whole(path) as made:
             made.write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
         return path
@@ -602,5 +597,4 @@ def _across(level: NDArray[np.intp], link: Floats, half: Floats) -> Floats:
             weights = pull[row].sum(axis=1)
             wanted = pull[row] @ x / weights - offset
             x[row] = isotonic_regression(wanted, weights=weights).x + offset
-    out: Floats = x - (x - half).min()
-    return out
+    return np.asarray(x - (x - half).min())
