@@ -383,8 +383,10 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
         highest += (
             " (of a class that breaks a limit on a secret everybody goes, never single people)"
         )
+    remedy = f"Allow more to be left out (suppress_at_most=), {more}or ask for less"
+    if not kept and all(t.on_secret for t in unmet):  # all are one class then, which would go
+        remedy = "Ask for less, or leave some whose secret is the commonest out of the table first"
     return (
         f"no way to release{found} keeps {' and '.join(map(str, every))}"
-        f"{' together' if len(every) > 1 else ''}: at the highest levels {highest}"
-        f". Allow more to be left out (suppress_at_most=), {more}or ask for less"
+        f"{' together' if len(every) > 1 else ''}: at the highest levels {highest}. {remedy}"
     )
