@@ -358,7 +358,7 @@ def test_a_gap_of_a_few_whole_numbers_in_a_range_of_millions_is_found(seed):
     assert (bar.low, bar.high) == kept
     other = gap[-1] + 1 if base < at else gap[0] - 1
     (said,) = [note for note in bar.notes if "it holds again at" in note]
-    assert f"it holds again at {other:.6g}:" in said
+    assert f"it holds again at {other}:" in said
     found = rb.solve(attack, "risk", "n", target=0.9 / kept[1])
     assert (found.largest, found.low, found.high) == (kept[1], *kept)
     with pytest.raises(rb.UsageError, match="does not hold"):
@@ -422,3 +422,146 @@ def test_a_page_rounds_as_the_library_does(tmp_path):
     told = [one.get("value") for (one,) in answered(jobs, tmp_path)]
     assert [x is None for x in told] == [x is None for x in wanted]
     assert 3 < wanted.count(None) < len(wanted) - 10
+
+
+# -- gaps that are narrow beside their range, or flat ----------------------------------------------
+
+FLAT = """
+schema_version: 1
+name: flat
+parameters:
+  g: {{value: {value}, range: [1, {high}], unit: {unit}, source: assumption}}
+numbers: {{q: {{is: "1 / (1 + g / 1000)", source: assumption}}}}
+where: ["{where}"]
+nodes: {{x: {{cpd: {{kind: probability, p: $q}}}}}}
+questions: {{risk: {{target: x=yes}}}}
+"""
+NARROW = [
+    ("5.0", "1.0e12", "euro", "(g - 5000.5) ^ 2 >= 10000", 4900.5, 5100.5),
+    ("5.0", "1.0e8", "euro", "(g - 50.3) ^ 2 >= 0.0001", 50.29, 50.31),
+    ("5.0", "1.0e6", "euro", "(g - 50.3) ^ 2 >= 0.00000001", 50.2999, 50.3001),
+    ("5", "100000000", "people", "g * exp(-g / 1000000) <= 367879.4", 999_526, 1_000_474),
+    ("5", "100000000", "people", "g / 1000000 + 1000000 / g >= 2.000001", 999_000, 1_001_001),
+    ("5.5", "1000.0", "euro", "(log(g) - 2) ^ 2 > 0.000000009", 7.388355, 7.389757),
+]
+
+
+@pytest.mark.parametrize(("value", "high", "unit", "where", "last", "again"), NARROW)
+def test_a_gap_that_is_narrow_or_flat_is_found(value, high, unit, where, last, again):
+    attack = rb.loads(FLAT.format(value=value, high=high, unit=unit, where=where))
+    bar = rb.tornado(attack, "risk")["g"]
+    assert bar.high == pytest.approx(last, rel=1e-6)
+    assert any(f"holds again at {again:.12g}"[:20] in note for note in bar.notes)
+    with pytest.raises(rb.UsageError, match="does not hold"):
+        rb.ask(attack, "risk", set={"g": round((last + again) / 2, 4 if unit == "euro" else None)})
+    with pytest.raises(rb.UsageError, match=r"Narrow them: over="):
+        rb.uncertainty(attack, "risk", over=["g"], draws=1000)
+    assert rb.solve(attack, "risk", "g", target=0.999).high == pytest.approx(last, rel=1e-6)
+
+
+# -- rounding of a whole formula -------------------------------------------------------------------
+
+BRANCHES = """
+schema_version: 1
+name: branches
+parameters:
+  p: {{value: {p}, range: [0, 1], source: assumption}}
+  many: {{value: 50000000, range: [1, 100000000], unit: records, source: assumption}}
+where: ["{where}"]
+nodes: {{x: {{cpd: {{kind: probability, p: $p}}}}}}
+questions: {{risk: {{target: x=yes}}}}
+"""
+
+
+@pytest.mark.parametrize(("where", "p", "holds"), [
+    ("min(p, many ^ 2) <= 0.4", 0.4, True), ("min(p, many ^ 2) <= 0.4", 0.5, False),
+    ("min(p, 1e30) >= 0.5", 0.1, False), ("min(p, 1e30) >= 0.5", 0.5, True),
+    ("max(p, -(many * many)) < 0.5", 0.4999, True), ("max(p, -(10 ^ 18)) >= 0.5", 0.1, False),
+    ("log(p - 0.5) <= 3", 0.5, False), ("1 / (p - 0.5) ^ 2 >= 3", 0.5, False),
+    ("1 / (p - 0.5) ^ 2 >= 3", 0.4, True), ("0.1 / (1 - p - 0.1) >= 5", 0.9, False),
+    ("0.1 / (1 - p - 0.1) >= 5", 0.89, True), ("exp(many) >= 0", 0.5, False),
+])  # fmt: skip
+def test_only_what_rounding_can_move_is_forgiven(where, p, holds):
+    text = BRANCHES.format(where=where, p=p)
+    if holds:
+        assert float(rb.ask(rb.loads(text), "risk")) == p
+    else:
+        with pytest.raises(rb.ModelError, match="does not hold at"):
+            rb.loads(text)
+
+
+OWN_ENDS = """
+schema_version: 1
+name: ends
+parameters:
+  a: {{value: {a}, range: [0, 1000.0], unit: {unit}, source: assumption}}
+  b: {{value: 1.0, range: [0, 1000.0], unit: {unit}, source: assumption}}
+numbers:
+  d: {{is: "{d}", unit: {unit}, range: [{low}, {high}], source: assumption}}
+  q: {{is: "{q}", unit: probability, source: assumption}}
+nodes: {{x: {{cpd: {{kind: probability, p: $q}}}}}}
+questions: {{risk: {{target: x=yes}}}}
+"""
+
+
+@pytest.mark.parametrize("high", ["100.0", "1.0e9", "1.0e12"])
+@pytest.mark.parametrize(("low", "b"), [("1.0", 100.0005), ("0", 100.0005), ("0.001", 99.99905)])
+@needs_scripts
+def test_an_end_of_a_number_is_an_end_however_far_the_other(low, b, high, tmp_path):
+    """a - b is b's 1e-6 beyond the end: no rounding of numbers of a hundred, in page or library."""
+    attack = rb.loads(OWN_ENDS.format(
+        a=100.0, unit="euro", d="a - b" if low != "1.0" else "a - b + 1", low=low, high=high,
+        q="0.0005 / (d + 0.0005)"))  # fmt: skip
+    with pytest.raises(rb.ModelError, match="outside its range"):
+        rb.ask(attack, "risk", set={"b": b})
+    held = payload(attack, "risk", Start({}, {}, {}, None))
+    cases = [{"set": {"a": 100.0, "b": x}, "question": 0, "see": {}, "do": {}} for x in (b, 1.0)]
+    (told,) = answered([{"payload": held, "cases": cases}], tmp_path)
+    assert told[0] == {"refused": "outside"}
+    assert told[1]["value"] == pytest.approx(float(rb.ask(attack, "risk")), abs=1e-12)
+
+
+REST = """
+schema_version: 1
+name: rest
+parameters:
+  a: {value: 0.07, source: assumption}
+  b: {value: 0.49, source: assumption}
+  c: {value: 0.33, source: assumption}
+  d: {value: 0.11, source: assumption}
+nodes:
+  y: {states: [s1, s2, s3, s4, s5], source: assumption,
+      rows: [{p: {s1: $a, s2: $b, s3: $c, s4: $d, s5: rest}}]}
+questions: {risk: {target: y=s5}}
+"""
+
+
+@needs_scripts
+def test_what_rest_leaves_is_never_below_nought(tmp_path):
+    attack = rb.loads(REST)
+    for engine in ("exact", "enumeration", "pgmpy"):
+        assert float(rb.ask(attack, "risk", engine=engine)) == 0
+    assert rb.crosscheck(attack, "risk", draws=2000).passed
+    for bar in rb.tornado(attack, "risk"):
+        assert min(bar.at_low, bar.at_high, bar.lowest) == 0
+    found = rb.solve(attack, "risk", "a", 0)
+    assert found.largest == pytest.approx(0.07)
+    both = rb.compare(attack, "risk", {}, {"set": {"a": 0.05}})
+    assert (both.answer_before, both.ratio) == (0, None)
+    held = payload(attack, "risk", Start({}, {}, {}, None))
+    case = {"set": dict(zip("abcd", (0.07, 0.49, 0.33, 0.11), strict=True)), "question": 0,
+            "see": {}, "do": {}}  # fmt: skip
+    ((told,),) = answered([{"payload": held, "cases": [case]}], tmp_path)
+    assert told["value"] == 0
+
+
+def test_evidence_that_cannot_be_somewhere_is_answered_with_ranges():
+    text = FLAT.format(value=5, high=9, unit="people", where="g <= 9")
+    text = text.replace("1 / (1 + g / 1000)", "(g - 3) ^ 2 / 36")
+    text = text.replace("x: {cpd", "y: {parents: [x], cpd: {kind: probability, p: 0.5}, "
+                        "source: assumption}, x: {cpd").replace("x=yes", "y=yes")  # fmt: skip
+    for ask in (rb.uncertainty, rb.sobol, rb.tornado):
+        with pytest.raises(rb.errors.ImpossibleEvidence, match=r'over={"g": \(low, high\)}'):
+            ask(rb.loads(text), "risk", given={"x": "yes"})
+    with pytest.raises(rb.UsageError, match="5 is one value and no range"):
+        rb.tornado(rb.loads(text), "risk", over={"g": (5, 5)})

@@ -241,44 +241,61 @@ def _value(term: Term, value: Callable[[str], Any], at_least_one: Callable[..., 
     return np.asarray(at_least_one(*args) if term.op == "any" else _VALUES[term.op](*args))
 
 
-def rounding(term: Term, value: Callable[[str], Any], error: Callable[[str], Any]) -> Array:
-    """By how much the rounding of its parts may have moved a formula's value.
+def rounding(
+    term: Term, values: Mapping[str, Any], terms: Mapping[str, Term]
+) -> tuple[Array, Array]:
+    """A formula's value, and by how much the rounding of its parts may have moved it.
 
-    `value` and `error` are of the names in it.
+    `values` are those of the names in it; of some `terms` say how they came about.
 
-    >>> sum_of = parse("0.07 + a - 0.4")
-    >>> bool(rounding(sum_of, lambda n: np.asarray(0.33), lambda n: np.asarray(0.0)) < 1e-14)
-    True
+    >>> value, off = rounding(parse("0.07 + a - 0.4"), {"a": 0.33}, {})
+    >>> bool(value != 0), bool(abs(value) < off)
+    (True, True)
     """
+
+    @cache
+    def error(name: str) -> Array:
+        own = LAST_DIGITS * np.abs(value(name))
+        if name not in terms:
+            return np.asarray(own)
+        found, off = _rounded(terms[name], value, error)
+        return np.where(np.abs(found - value(name)) <= off, off, own)  # else it is held elsewhere
+
+    def value(name: str) -> Array:
+        return np.asarray(values[name], dtype=float)
+
     with np.errstate(all="ignore"):
-        return _rounded(term, value, error)[1]
+        return _rounded(term, value, error)
 
 
 def _rounded(
-    term: Term, value: Callable[[str], Any], error: Callable[[str], Any]
+    term: Term, value: Callable[[str], Array], error: Callable[[str], Array]
 ) -> tuple[Array, Array]:
-    """A formula's value, and to first order how far off it may be."""
+    """The same to first order; what is divided by something that may be 0 may be anything."""
     if term.op == "number":
         return np.asarray(term.number), np.asarray(LAST_DIGITS * abs(term.number))
     if term.op == "name":
-        return np.asarray(value(term.name), dtype=float), np.asarray(error(term.name))
+        return value(term.name), error(term.name)
     args, errors = zip(*(_rounded(arg, value, error) for arg in term.args), strict=True)
-    found = np.asarray(any_of(*args) if term.op == "any" else _VALUES[term.op](*args))
+    found = np.asarray(any_of_chance(*args) if term.op == "any" else _VALUES[term.op](*args))
     off = LAST_DIGITS * np.abs(found)
     one, first = args[0], errors[0]
     if term.op in ("+", "-", "neg"):
         return found, off + sum(errors)
     if term.op in ("min", "max"):
-        return found, off + np.maximum.reduce(np.broadcast_arrays(*errors))
+        ends = (_VALUES[term.op](*(a + sign * e for a, e in zip(args, errors, strict=True)))
+                for sign in (-1, 1))  # fmt: skip
+        return found, off + np.maximum(*(np.abs(end - found) for end in ends))
     if term.op == "exp":
         return found, off + np.abs(found) * np.expm1(first)
     if term.op == "log":
-        return found, off + first / np.abs(one)
+        return found, np.where(first < one, off + first / np.abs(one), np.inf)
     other, second = args[1], errors[1]
     if term.op == "*":
         return found, off + np.abs(one) * second + np.abs(other) * first
     if term.op == "/":
-        return found, off + (first + np.abs(found) * second) / np.abs(other)
+        share = (first + np.abs(found) * second) / np.abs(other)
+        return found, np.where(second < np.abs(other), off + share, np.inf)
     base = np.abs(1 - one if term.op == "any" else one)  # else a power
     power = np.power(base, other)
     step = np.abs(np.power(base + first, other) - power)

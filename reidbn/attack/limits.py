@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from reidbn.attack.bounds import enclosure
 from reidbn.attack.formula import (
-    LAST_DIGITS,
     FormulaError,
     Term,
     evaluate,
@@ -94,18 +92,14 @@ class Condition:
         """Where it holds, for values (or arrays over settings) of the parameters and numbers.
 
         Sides that are alike but for the rounding of their parts, those of the numbers' own `terms`
-        included, are taken to be the same.
+        included, are taken to be the same.  A side without a value holds nothing.
 
         >>> 0.3 < 0.1 + 0.2, bool(Condition.read("0.3 < a + b").holds({"a": 0.1, "b": 0.2}))
         (True, False)
         """
-        gap = evaluate(self.gap, values.__getitem__, strict=True)
-        held = np.asarray(gap > 0) if self.is_strict else np.asarray(gap >= 0)
-        if held.any() if self.is_strict else not held.all():
-            off = _rounding(self.gap, values, terms or {})
-            alike = np.isfinite(off) & (np.abs(gap) <= off)
-            held = held & ~alike if self.is_strict else held | alike
-        return np.asarray(held)
+        gap, off = rounding(self.gap, values, terms or {})
+        held = np.asarray(gap > off if self.is_strict else gap >= -off)
+        return held & np.isfinite(gap) & np.isfinite(off)
 
     def slack(self, values: Mapping[str, Any]) -> Array:
         """By how much it holds; 0 where it has no value."""
@@ -134,18 +128,6 @@ class Condition:
 
     def __str__(self) -> str:
         return self.text
-
-
-def _rounding(term: Term, values: Mapping[str, Any], terms: Mapping[str, Term]) -> Array:
-    """By how much the rounding of its parts may have moved a formula, numbers' own included."""
-
-    @cache
-    def error(name: str) -> Any:
-        if name in terms:
-            return rounding(terms[name], values.__getitem__, error)
-        return LAST_DIGITS * np.abs(np.asarray(values[name], dtype=float))
-
-    return rounding(term, values.__getitem__, error)
 
 
 def condition_problems(attack: Attack, *, sound_numbers: bool = True) -> Iterator[Problem]:
@@ -199,8 +181,7 @@ def broken_condition(attack: Attack, values: Mapping[str, Any]) -> str | None:
     values = with_numbers(attack, values) if attack.conditions else values
     for condition in attack.conditions:
         named = {n: np.atleast_1d(np.asarray(values[n], float)) for n in condition.names}
-        every = condition.holds(values, attack.derived.terms)
-        held = np.broadcast_to(every, max(len(v) for v in named.values()))
+        held = np.atleast_1d(condition.holds(values, attack.derived.terms))
         if not held.all():
             first = int(np.argmin(held))
             at = {n: float(v[min(first, len(v) - 1)]) for n, v in named.items()}

@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.bounded import Narrower, Straight, straight
 from reidbn.attack.bounds import EVERYTHING, Interval, enclosure, within_both
-from reidbn.attack.formula import HAIR, FormulaError, Term, degree, evaluate, inlined, parse
+from reidbn.attack.formula import (
+    HAIR,
+    FormulaError,
+    Term,
+    degree,
+    evaluate,
+    inlined,
+    parse,
+    rounding,
+)
 from reidbn.attack.parts import PROBABILITY, Number, Parameter
 from reidbn.attack.units import TO_A_CHANCE, Units, units_of
 from reidbn.errors import WARNING, ModelError, Problem, did_you_mean
@@ -96,29 +105,43 @@ class Derived:
             return known[name]
         return np.atleast_1d(evaluate(self.terms[name], known.__getitem__, strict=True))
 
-    def checked(self, name: str, values: Array, at: Callable[[int], str] | None = None) -> Array:
+    def checked(
+        self,
+        name: str,
+        values: Array,
+        off: Callable[[], Array],
+        at: Callable[[int], str] | None = None,
+    ) -> Array:
         """The values of a number, refused by its name where they leave its range.
 
-        A hair of rounding over an end is taken back; `at` says where one of them was found.
+        A hair of rounding over an end is taken back; `off` says how far that may take it, and `at`
+        where one of them was found.
         """
-        low, high = self.allowed(name)
-        wrong = ~self._within(name, values)
+        wrong = ~self._within(name, values, off)
         if wrong.any():
             first = int(np.argmax(wrong))
             raise ModelError(self._refusal(name, float(values.flat[first]), at and at(first)))
-        return np.clip(values, low, high)
+        return np.clip(values, *self.allowed(name))
 
-    def _within(self, name: str, values: Array) -> NDArray[np.bool_]:
+    def _within(self, name: str, values: Array, off: Callable[[], Array]) -> NDArray[np.bool_]:
         """Which values a number may have, but for a hair of rounding."""
         low, high = self.allowed(name)
-        hair = HAIR * max(1.0, *(abs(end) for end in (low, high) if math.isfinite(end)), 0.0)
-        return np.isfinite(values) & (values >= low - hair) & (values <= high + hair)
+        least = 1.0 if low >= 0 and high <= 1 else 0.0
+        hairs = (HAIR * max(abs(end), least) if math.isfinite(end) else 0.0 for end in (low, high))
+        under, over = hairs
+        beyond = np.maximum(low - under - values, values - high - over)
+        held = np.isfinite(values) & (beyond <= 0)
+        return held if held.all() else np.isfinite(values) & (beyond <= np.maximum(off(), 0.0))
+
+    def off(self, name: str, known: Mapping[str, Any]) -> Callable[[], Array]:
+        """By how much rounding may have moved a number, where its parts are known."""
+        return lambda: rounding(self.terms[name], known, self.terms)[1]
 
     def keeps(
         self, name: str, known: Mapping[str, Array], held: Container[str] = ()
     ) -> NDArray[np.bool_]:
         """At which settings a number keeps to its range; `known` are their values and its own."""
-        return self._within(name, self.strictly(name, known, held))
+        return self._within(name, self.strictly(name, known, held), self.off(name, known))
 
     def _refusal(self, name: str, value: float, at: str | None) -> str:
         number = self.attack.numbers[name]
@@ -164,7 +187,9 @@ class Derived:
         for name in self.order:
             if name in values and name in read:
                 own = self.strictly(name, values, held)
-                found[name] = self.checked(name, own, partial(self._at, name, values))
+                found[name] = self.checked(
+                    name, own, self.off(name, values), partial(self._at, name, values)
+                )
         return found
 
     def _at(self, name: str, values: Mapping[str, Array], i: int) -> str:
@@ -278,15 +303,15 @@ class Derived:
     @cached_property
     def settable(self) -> dict[str, Parameter]:
         """The numbers that can be set to a value of their own, as parameters are."""
-        values = self.values({n: np.array([float(p.value)]) for n, p in
-                              self.attack.parameters.items()}, {})  # fmt: skip
-        found = {}
+        base = {n: np.array([float(p.value)]) for n, p in self.attack.parameters.items()}
+        values = self.values(base, {})
+        known, found = base | values, {}
         for name, value in values.items():
             number = self.attack.numbers[name]
             limits = (*self.reach[name], *self.allowed(name))
             low, high = max(limits[0], limits[2]), min(limits[1], limits[3])
             here = float(value[0])
-            if self._within(name, value)[0]:  # but for a hair
+            if self._within(name, value, self.off(name, known))[0]:  # but for a hair
                 here = min(max(here, limits[2]), limits[3]) + 0.0
             low, high = (x + 0.0 if math.isfinite(x) else here for x in (low, high))  # no -0
             if name in self.whole:
@@ -438,7 +463,9 @@ def number_values(attack: Attack) -> Iterator[Problem]:
         try:
             if name in known:
                 found = derived.strictly(name, known)
-                derived.checked(name, found, lambda i, n=name: derived._at(n, known, i))  # type: ignore[misc]
+                derived.checked(
+                    name, found, derived.off(name, known), partial(derived._at, name, known)
+                )
         except ModelError as problem:
             yield Problem((*where, "is"), without_remedy(attack.name, problem))
             continue

@@ -426,10 +426,9 @@ def read_policy(texts: Iterable[str]) -> dict[str, Any] | None:
             continue
         try:
             found = regular(Path(text)).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as problem:
+        except (OSError, UnicodeDecodeError):
             raise UsageError(
-                f"--policy {text}: is neither DECISION=OPTION nor a file that can be read "
-                f"({type(problem).__name__})"
+                f"--policy {text}: is neither DECISION=OPTION nor a file that can be read"
             ) from None
         if not all(re.match(r"\s*(\w+\s*=|$)", rule) for rule in re.split(r"[;\n]", found)):
             raise UsageError(

@@ -188,7 +188,7 @@ def what_is_left(scope: Scope, named: Array, cells: Iterable[object]) -> Array:
             f"{scope.child.name}: rest stands beside chances that add up to {found}; "
             f"together they are 1 at most"
         )
-    return left
+    return np.maximum(left, 0.0) if scope.checks else left  # a hair of rounding is taken back
 
 
 class _Configurations(Scope):

@@ -38,10 +38,9 @@ class _Bound(Scope):
         if name in self.parameters:
             return self.setting_of(self.parameters[name])
         derived = self.attack.derived  # a number that differs from person to person
-        values = evaluate(
-            derived.terms[name], lambda read: self.value(self.resolve(read)), strict=self.checks
-        )
-        return derived.checked(name, values) if self.checks else values
+        read = {n: self.value(self.resolve(n)) for n in derived.terms[name].names}
+        values = evaluate(derived.terms[name], read.__getitem__, strict=self.checks)
+        return derived.checked(name, values, derived.off(name, read)) if self.checks else values
 
     @abstractmethod
     def setting_of(self, values: Array) -> Array:

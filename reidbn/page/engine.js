@@ -262,12 +262,12 @@ const Engine = (() => {
 
     // Parameters and numbers; Refused where a condition or a range does not hold.
     env(values) {
-      const env = {...values}, leaf = thing => env[thing.p], errors = {};
-      const error = thing => errors[thing.p] ?? LAST_DIGITS * Math.abs(env[thing.p]);
+      const raw = {...values}, leaf = thing => raw[thing.p], errors = {}, env = {...values};
+      const error = thing => errors[thing.p] ?? LAST_DIGITS * Math.abs(raw[thing.p]);
       for (const number of this.payload.numbers) {
-        const [found, off] = rounded(number.t, leaf, error);
+        const found = rounded(number.t, leaf, error);
+        [raw[number.name], errors[number.name]] = found;
         env[number.name] = within(number.name, found, number.in);
-        errors[number.name] = off;
       }
       for (const c of this.payload.where) {
         if (!holds(c, leaf, error)) throw new Refused("condition", {text: c.text});
@@ -340,7 +340,8 @@ const Engine = (() => {
         if (cell.p !== undefined) return env[cell.p];
         if (cell.n !== undefined) return parents[cell.n].numbers[state[cell.n]];
         if (cell.c) return cell.c[cell.x.reduce((at, i, j) => at * cell.s[j] + state[i], 0)];
-        return within(child.name, value(cell.t, leaf), cell.in);
+        const off = thing => LAST_DIGITS * Math.abs(leaf(thing));
+        return within(child.name, rounded(cell.t, leaf, off), cell.in);
       };
       const at = {child, parents, state, of: leaf, kept: new Map()};
       for (let n = 0; n < cells; n++) {

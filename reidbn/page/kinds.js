@@ -43,29 +43,35 @@ const Kinds = (() => {
     const off = LAST_DIGITS * Math.abs(found), [[one, first], [other, second] = []] = parts;
     if (op === "+" || op === "-") return [found, off + first + second];
     if (op === "neg") return [found, off + first];
-    if (op === "min" || op === "max") return [found, off + Math.max(...parts.map(part => part[1]))];
+    if (op === "min" || op === "max") {
+      const ends = [-1, 1].map(sign => OPERATIONS[op](...parts.map(([x, e]) => x + sign * e)));
+      return [found, off + Math.max(...ends.map(end => Math.abs(end - found)))];
+    }
     if (op === "exp") return [found, off + Math.abs(found) * Math.expm1(first)];
-    if (op === "log") return [found, off + first / Math.abs(one)];
+    if (op === "log") return [found, first < one ? off + first / Math.abs(one) : Infinity];
     if (op === "*") return [found, off + Math.abs(one) * second + Math.abs(other) * first];
-    if (op === "/") return [found, off + (first + Math.abs(found) * second) / Math.abs(other)];
+    if (op === "/") {
+      const share = (first + Math.abs(found) * second) / Math.abs(other);
+      return [found, second < Math.abs(other) ? off + share : Infinity];
+    }
     const base = Math.abs(op === "any" ? 1 - one : one), power = Math.pow(base, other);
     const step = Math.abs(Math.pow(base + first, other) - power);
     return [found, off + step + (base > 0 ? power * Math.abs(Math.log(base)) * second : 0)];
   }
 
-  // Whether a condition holds; sides that are alike but for rounding are the same.
+  // Whether a condition holds; sides that are alike but for rounding are the same, and one without
+  // a value holds nothing.
   function holds({left, sign, right}, leaf, error) {
     const [gap, off] = rounded(sign.startsWith("<") ? ["-", right, left] : ["-", left, right], leaf, error);
-    const alike = Number.isFinite(off) && Math.abs(gap) <= off;
-    return alike ? sign.endsWith("=") : sign.endsWith("=") ? gap >= 0 : gap > 0;
+    return Number.isFinite(gap) && Number.isFinite(off) && (sign.endsWith("=") ? gap >= -off : gap > off);
   }
 
-  // A value within its range; a hair of rounding over an end is taken back.
-  function within(name, found, [low, high]) {
-    const ends = [low, high].filter(end => end !== null).map(Math.abs);
-    const reach = HAIR * Math.max(1, ...ends);
+  // A value within its range; what rounding may take over an end is taken back.
+  function within(name, [found, off], [low, high]) {
+    const least = low !== null && low >= 0 && high !== null && high <= 1 ? 1 : 0;
+    const hair = end => Math.max(HAIR * Math.max(Math.abs(end), least), off);
     if (!Number.isFinite(found)) throw new Refused("no_value", {name});
-    if ((low !== null && found < low - reach) || (high !== null && found > high + reach)) {
+    if ((low !== null && found < low - hair(low)) || (high !== null && found > high + hair(high))) {
       throw new Refused("outside", {
         name, found: shown(found), low: low === null ? "−∞" : shown(low),
         high: high === null ? "∞" : shown(high),
@@ -180,7 +186,7 @@ const Kinds = (() => {
         throw new Refused("rows", {name: at.child.name});
       }
       const known = cells.map(cell => (cell === "rest" ? 0 : at.of(cell)));
-      const left = 1 - known.reduce((a, b) => a + b, 0);
+      const sum = known.reduce((a, b) => a + b, 0), left = sum > 1 + HAIR ? 1 - sum : Math.max(1 - sum, 0);
       return known.map((p, i) => (cells[i] === "rest" ? left : p));
     },
     payoffs: (f, at) => [at.of(fitting(f, at).p[0])],

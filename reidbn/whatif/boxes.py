@@ -16,7 +16,7 @@ from reidbn.errors import ModelError, TooLarge, UsageError
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
 from reidbn.inference.values import parameter_values
-from reidbn.whatif.ranges import FINEST, MOST_HALVED, takes_whole_numbers
+from reidbn.whatif.ranges import MOST_HALVED, shortest, takes_whole_numbers
 
 LOOKED, SOME, CLOSER = 4_096, 64, 3  # settings looked at, of them with tables; rounds closer in
 Span = tuple[float, float]
@@ -106,10 +106,12 @@ def _halve(
         middle = {n: (low + high) / 2 for n, (low, high) in part.items()}
         middle = {n: float(np.floor(x)) if n in whole else x for n, x in middle.items()}
         refuse_broken({n: np.array([x]) for n, x in middle.items()})
-        share = {n: (high - low) / widths[n] for n, (low, high) in part.items()}
-        share |= {n: max(share[n], 2 * FINEST) for n in whole if share[n]}
-        name = max(share, key=lambda n: share[n])
-        if share[name] > FINEST:
+        share = {
+            n: (high - low) / widths[n] for n, (low, high) in part.items()
+            if high - low > (0.0 if n in whole else shortest(low, high, widths[n]))
+        }  # fmt: skip
+        if share:
+            name = max(share, key=lambda n: share[n])
             low, high = part[name]
             after = middle[name] + 1 if name in whole else middle[name]
             for span in ((low, middle[name]), (after, high)):
@@ -196,13 +198,14 @@ def _values(case: Asked, name: str, points: Mapping[str, Array]) -> Array:
 def _leaves(case: Asked, name: str, points: Mapping[str, Array]) -> str:
     """What is wrong with a number at some of these settings; nothing where it keeps its range."""
     held = {**case.settings, **points}
-    values = case.attack.derived.strictly(name, parameter_values(case.attack, held), held)
+    known = parameter_values(case.attack, held)
+    values = case.attack.derived.strictly(name, known, held)
 
     def where(i: int) -> str:
         return ", ".join(f"{n}={v[i]:.6g}" for n, v in points.items())
 
     try:
-        case.attack.derived.checked(name, values, where)
+        case.attack.derived.checked(name, values, case.attack.derived.off(name, known), where)
     except ModelError as problem:
         return without_remedy(case.attack.name, problem)
     return ""

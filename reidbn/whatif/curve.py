@@ -35,11 +35,11 @@ from numpy.polynomial import chebyshev as cheb
 from numpy.typing import NDArray
 
 from reidbn.errors import EngineError, ImpossibleEvidence
-from reidbn.inference.asked import LEAVE_OUT, MOST_NUMBERS, Asked, Values
+from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
 from reidbn.progress import progress
 from reidbn.whatif.looking import look
-from reidbn.whatif.ranges import Range, allowed_range, takes_whole_numbers
+from reidbn.whatif.ranges import Range, allowed_range, takes_whole_numbers, where_it_can_be
 
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
 
@@ -295,14 +295,8 @@ class Response:
         """The answers at points: subjects x points."""
         points = np.atleast_1d(np.asarray(points, dtype=float))
         if self.curve is None:
-            try:
+            with where_it_can_be([self.name]):
                 return self.case.answers({self.name: points})
-            except ImpossibleEvidence as problem:
-                said = str(problem).removesuffix(LEAVE_OUT)
-                raise ImpossibleEvidence(
-                    f'{said}; vary it where that is not so: over={{"{self.name}": (low, high)}}',
-                    in_shell=f"{said}; vary it where that is not so: --over {self.name}=LOW:HIGH",
-                ) from None
         step = max(1, MOST_NUMBERS // self.curve.subjects)
         parts = [self._read(self.curve, points[i : i + step]) for i in range(0, len(points), step)]
         return np.concatenate(parts, axis=1)

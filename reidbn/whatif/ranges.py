@@ -7,7 +7,8 @@ of derived numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from itertools import islice
 
@@ -16,13 +17,14 @@ from numpy.typing import NDArray
 
 from reidbn.attack.limits import broken_condition, conditions_hold
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
-from reidbn.inference.asked import Asked
+from reidbn.inference.asked import LEAVE_OUT, Asked
 from reidbn.inference.network import Array
 from reidbn.inference.values import parameter_values
 
 PIECES, CLOSELY = 256, 65  # of a range; values of a piece of which there is no proof
-MOST_HALVED, FINEST = 2_000, 1e-9  # pieces that are proved, or halved; of a range: the shortest
+MOST_HALVED, FINEST = 2_000, 1e-9  # pieces that are proved, or halved; of a value: the shortest
 MOST_WHOLE = 1 << 17  # whole numbers that are all looked at
+MOST_DIPS, MOST_BISECTED = 8, 400  # least values of a condition that are looked at closely; halves
 MOST_TRIED = 256  # values at which a range is tried to be entered
 LOOKED = 65  # values on either side at which derived numbers without a proof are checked
 
@@ -34,6 +36,33 @@ def takes_whole_numbers(case: Asked, name: str) -> bool:
     if case.is_structural(name) or case.parameter(name).is_integer:
         return True
     return name in case.attack.derived.whole
+
+
+@contextmanager
+def where_it_can_be(names: Iterable[str]) -> Iterator[None]:
+    """What rules evidence out at some values is answered with ranges of these parameters."""
+    try:
+        yield
+    except ImpossibleEvidence as problem:
+        said = f"{str(problem).removesuffix(LEAVE_OUT)}; vary them where that is not so: "
+        every = [*names]
+        spans = ", ".join(f'"{n}": (low, high)' for n in every)
+        shell = " ".join(f"--over {n}=LOW:HIGH" for n in every)
+        raise ImpossibleEvidence(f"{said}over={{{spans}}}", in_shell=f"{said}{shell}") from None
+
+
+def told(value: float, beside: float) -> str:
+    """A value in as few digits as tell it from another: six, nine, or all.
+
+    >>> told(99999998, 100000000), told(0.1 + 0.2, 0.5), told(2.0, 3.0)
+    ('99999998', '0.3', '2')
+    """
+    for digits in (6, 9, 12):
+        if (said := f"{value:.{digits}g}") != f"{beside:.{digits}g}" and not (
+            value == round(value) and float(said) != value
+        ):
+            return said if "e" not in said or abs(value) >= 1e15 else f"{value:.15g}"
+    return f"{value:.12g}"
 
 
 def allowed_range(
@@ -63,7 +92,8 @@ def allowed_range(
             ends.append(end)
         else:
             ends.append(_last_allowed(case, name, start, end, evidence=evidence))
-            notes += (f"range ends at {ends[-1]:.6g}, since at {end:.6g} {problem}",)
+            last = ends[-1]
+            notes += (f"range ends at {told(last, end)}, since at {told(end, last)} {problem}",)
     if ends[0] < ends[1] and case.unproved({name: (ends[0], ends[1])}):
         return _between(case, name, start, ends, notes)
     return (ends[0], ends[1]), notes
@@ -81,7 +111,8 @@ def _entered(
     for value, before in islice(_entries(case, name, near, far, whole=whole), MOST_TRIED):
         if _refusal(case, name, value, evidence=evidence) is None:
             start = _last_allowed(case, name, value, before, evidence=evidence)
-            return start, (f"range starts at {start:.6g}, since at {near:.6g} {problem}",)
+            at = told(near, start)
+            return start, (f"range starts at {told(start, near)}, since at {at} {problem}",)
     raise UsageError(
         f"{case.attack.name}: no value of {name} from {span[0]:.6g} to {span[1]:.6g} was found "
         f"that is allowed: at {near:.6g} {problem}"
@@ -104,7 +135,8 @@ def _between(
         before = points[points.tolist().index(bad[0]) - 1]
         kept.append(_last_allowed(case, name, float(before), bad[0], evidence=False))
         problem = _refusal(case, name, bad[0], evidence=False)
-        notes += (f"range ends at {kept[-1]:.6g}, since at {bad[0]:g} {problem}",)
+        at, last = bad[0], kept[-1]
+        notes += (f"range ends at {told(last, at)}, since at {told(at, last)} {problem}",)
     return (kept[0], kept[1]), (
         *notes,
         f"{name}: derived numbers were checked at {2 * LOOKED} values",
@@ -117,7 +149,8 @@ def _refusal(case: Asked, name: str, value: float, *, evidence: bool = True) -> 
         try:
             case.answers({name: value})
         except (ImpossibleEvidence, UsageError) as impossible:
-            return str(impossible)
+            said = str(impossible).removeprefix(f"{case.attack.name}: ")
+            return said.removesuffix(LEAVE_OUT)
     return problem
 
 
@@ -154,7 +187,7 @@ def holds_up_to(
     kept, _ = last_allowed(lambda x: bool(keep(np.array([x])).all()), good, beyond, whole=whole)
     at = end if bad[-1] == len(looked) - 1 else beyond
     why = case.refusal({name: at}, [name])
-    return kept, (*said, f"range ends at {kept:.6g}, since at {at:.9g} {why}")
+    return kept, (*said, f"range ends at {told(kept, at)}, since at {told(at, kept)} {why}")
 
 
 def _entries(
@@ -182,12 +215,13 @@ def _conditions_hold(
     """The same of conditions: halved where there is no proof, the half near the start first."""
     if not case.attack.conditions or end == start:
         return end, ()
-    finest, sure, todo = (1.0 if whole else FINEST * abs(end - start)), start, [end]
+    sure, todo = start, [end]
     halved = 0 if whole and abs(end - start) <= MOST_WHOLE else MOST_HALVED
     for _ in range(halved):
         if not todo:
             return end, ()
         far = todo[-1]
+        finest = 1.0 if whole else shortest(sure, far, abs(end - start))
         if not _at(case, name, far) and abs(far - sure) <= finest:
             return _cut(case, name, sure, far, end, whole=whole)
         if abs(far - sure) <= finest or _is_proved(case, name, sure, far):
@@ -197,6 +231,8 @@ def _conditions_hold(
             todo.append(float(np.floor(middle)) if whole and far > sure else
                         float(np.ceil(middle)) if whole else middle)  # fmt: skip
     points = _looked_at(sure, end, whole=whole)
+    if halved:
+        points = _closer(case, name, points, whole=whole)
     bad = np.flatnonzero(~_holds(case, name, points))
     if len(bad):
         last, first = points[max(bad[0] - 1, 0)], points[bad[0]]
@@ -204,6 +240,32 @@ def _conditions_hold(
     looked = f"seen to hold at {len(points):,} values from {sure:.6g} on"
     said = f"{name}: conditions are not proved and were {looked}"
     return end, (said,) if halved else ()
+
+
+def shortest(one: float, other: float, span: float) -> float:
+    """How long a piece of a span is at least that is halved."""
+    return max(FINEST * max(abs(one), abs(other)), FINEST**2 * span)
+
+
+def _closer(case: Asked, name: str, points: Array, *, whole: bool) -> Array:
+    """The same values, and ever more of them around those at which a condition nearly breaks."""
+    found, turn = [points], 1 if points[-1] >= points[0] else -1
+    for condition in case.attack.conditions:
+        slack = np.broadcast_to(condition.slack(_settings(case, name, points)), points.shape)
+        beside = np.pad(slack, 1, constant_values=np.inf)
+        dips = np.flatnonzero((slack <= beside[:-2]) & (slack <= beside[2:]))
+        for i in dips[np.argsort(slack[dips], kind="stable")[:MOST_DIPS]].tolist():
+            low, high = points[max(i - 1, 0)], points[min(i + 1, len(points) - 1)]
+            while abs(high - low) > (2.0 if whole else shortest(low, high, 0.0)):
+                near = np.linspace(low, high, CLOSELY)
+                near = np.unique(np.rint(near))[::turn] if whole else near
+                found.append(near)
+                own = np.broadcast_to(condition.slack(_settings(case, name, near)), near.shape)
+                at = int(np.clip(own.argmin(), 1, len(near) - 2))
+                if whole and len(near) < CLOSELY:
+                    break
+                low, high = near[at - 1], near[at + 1]
+    return np.unique(np.concatenate(found))[::turn]
 
 
 def _is_proved(case: Asked, name: str, one: float, other: float) -> bool:
@@ -237,8 +299,9 @@ def last_allowed(
     """Bisect between a value that is allowed and one that is not; the last, and the next that is
     not.  The last is told in nine digits, where these are allowed.
     """
-    finest = 1.0 if whole else 1e-12 * max(abs(good), abs(bad))
-    while abs(bad - good) > finest:
+    for _ in range(MOST_BISECTED):
+        if abs(bad - good) <= (1.0 if whole else 1e-12 * max(abs(good), abs(bad))):
+            break
         middle = (good + bad) / 2
         middle = float(np.floor(middle)) if whole else middle
         good, bad = (middle, bad) if is_allowed(middle) else (good, middle)
@@ -250,12 +313,13 @@ def _cut(
     case: Asked, name: str, good: float, bad: float, end: float, *, whole: bool
 ) -> tuple[float, tuple[str, ...]]:
     """The last value before one that breaks a condition, and whether others hold it beyond."""
+    seen = bad
     kept, bad = last_allowed(lambda x: _at(case, name, x), good, bad, whole=whole)
-    at = bad if _at(case, name, end) else end
+    at = end if not _at(case, name, end) else bad if whole else seen
     broken = broken_condition(case.attack, _settings(case, name, np.array([at])))
-    said = f"range ends at {kept:.6g}, since at {at:.9g} {broken}"
+    said = f"range ends at {told(kept, at)}, since at {told(at, kept)} {broken}"
     again = next(_entries(case, name, bad, end, whole=whole), None)
     if again is not None:
         first, _ = last_allowed(lambda x: _at(case, name, x), *again, whole=whole)
-        said += f"; it holds again at {first:.6g}: set {name} there to see that part"
+        said += f"; it holds again at {told(first, bad)}: set {name} there to see that part"
     return kept, (said,)

@@ -350,4 +350,9 @@ def _range(case: Asked, name: str, ends: object) -> Range | None:
     refuse_beyond_range(case.attack.settable, {name: [low, high]}, beyond_range=case.beyond_range)
     if takes_whole_numbers(case, name) and not (low.is_integer() and high.is_integer()):
         raise UsageError(f"{name} is a count: its range must be whole numbers")
+    if low == high:
+        raise UsageError(
+            f'{name}: {low:.12g} is one value and no range; set it: set={{"{name}": {low:.12g}}}',
+            in_shell=f"{name}: {low:.12g} is one value and no range; --set {name}={low:.12g}",
+        )
     return low, high

@@ -40,6 +40,7 @@ from reidbn.whatif.cases import Target, What, case_of
 from reidbn.whatif.frozen import Spread, parts_of, share_text
 from reidbn.whatif.looking import numbers_of
 from reidbn.whatif.priors import cut_to, measure, prior_text
+from reidbn.whatif.ranges import where_it_can_be
 from reidbn.whatif.ratios import AxisRule, Quadrature, decompose, in_sds, variance_of, weighed
 from reidbn.whatif.scan import worst_at_draws
 from reidbn.whatif.scattered import (
@@ -503,7 +504,8 @@ def sobol(
     case = case_of(what, target, means=True, **asked)
     varied = with_ranges(case, spans(case, over), priors)
     case = worst_at_draws(case, varied, SEED)
-    spread = _told(case, varied)
+    with where_it_can_be(varied):
+        spread = _told(case, varied)
     scale = case.query.scale
     if scale is not None:  # the share of a range, in the units of that range
         parts = spread.parts * scale.width**2

@@ -23,6 +23,7 @@ from reidbn.limits import MOST_DRAWS
 from reidbn.whatif.cases import Target, What, case_of, outside, row_by_row
 from reidbn.whatif.looking import numbers_of
 from reidbn.whatif.priors import NO_PRIOR, prior_text
+from reidbn.whatif.ranges import where_it_can_be
 from reidbn.whatif.scan import worst_at_draws
 from reidbn.whatif.scattered import (
     SCATTERED,
@@ -154,10 +155,11 @@ def uncertainty(
     varied = with_ranges(case, spans(case, over), priors)
     check_samples(1 if draws is None else draws, seed)
     case = worst_at_draws(case, varied, seed)
-    found = _of_grid(case, varied, draws, seed)
-    if found is None or found.is_coarse:
-        other = _of_points(case, varied, draws, seed)
-        found = other if found is None or other.is_better(found) else found
+    with where_it_can_be(varied):
+        found = _of_grid(case, varied, draws, seed)
+        if found is None or found.is_coarse:
+            other = _of_points(case, varied, draws, seed)
+            found = other if found is None or other.is_better(found) else found
     drawn, mean, sd = np.sort(found.drawn), found.mean, found.sd
     draws = len(drawn)
     if scale is not None:  # the share of a range, in the units of that range
