@@ -75,6 +75,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 COMMANDS = {name: where for group in GROUPS.values() for name, where in group.items()}
+_ELSEWHERE = {
+    "suda": "reidbn subsets --suda does that",
+    "candidates": "rb.candidates does that, in Python",
+}
 
 
 class _CutOff(Exception):
@@ -98,7 +102,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            hint = did_you_mean(args[0], COMMANDS)
+            hint = _ELSEWHERE.get(args[0]) or did_you_mean(args[0], COMMANDS)
             raise click.UsageError(f'no command "{args[0]}"; {hint}', ctx)
         found = super().resolve_command(ctx, args)
         ctx.meta["reidbn.command"] = found[1]

@@ -547,11 +547,21 @@ def _of_scenario(
         for word in ("set", "given", "do", "parameters", "nodes", "questions")
         if getattr(whole, word)
     ]
-    if more:
+    if whole.knows is not None and whole.knows.sparse is not None:
         raise UsageError(
+            f"scenario {whole.name} is about sparse records, of which any few facts may be known: "
+            f'rb.assess("linkage", rb.read_sparse(table), scenario="{whole.name}")'
+        )
+    if more:
+        said = (
             f"scenario {whole.name} says more than what is known ({', '.join(more)}), which would "
-            f"be dropped here: there is no network. Ask rb.assess(attack, people, "
-            f'scenario="{whole.name}"), or say what is known in a dict'
+            f"be dropped here: there is no network. Ask "
+        )
+        raise UsageError(
+            f'{said}rb.assess(attack, people, scenario="{whole.name}"), or say what is known in a '
+            "dict",
+            in_shell=f"{said}reidbn assess --scenario {whole.name}, or say what is known: "
+            "--known COLUMN=CHANCE",
         )
     if whole.knows is None:
         raise UsageError(f'scenario "{whole.name}" does not say what is known')

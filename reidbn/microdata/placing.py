@@ -103,7 +103,7 @@ class Groups:
             raise UsageError(
                 f'groups overlap: "{twice}" is in more than one of {names}, and who is alike in '
                 f"the population is estimated for groups that do not: put it in one of them, or "
-                f"join the two; without population= what is asked of the table alone is exact"
+                f"join the two (where an attack asks of the table alone, leave population= out)"
             )
 
     def columns_in(self, mask: int) -> list[str]:
@@ -185,7 +185,8 @@ def _knows_nothing(missed: Sequence[Known], people: People, notes: Sequence[str]
     start = "this scenario knows nothing about the table"
     names = [k.name for k in missed if len(k.columns) == 1]
     if not names:
-        return DataError(f"{start}: {'; '.join(notes) or 'it names no attribute group'}")
+        why = "; ".join(notes) or "no column is left that it may know; leave one out of unknown="
+        return DataError(f"{start}: {why}")
     said = (
         f"{start}: of what it speaks of ({', '.join(k.name for k in missed)}) the table has no "
         f"column of that name among {', '.join(people.quasi_identifiers)}. If one holds "
@@ -506,7 +507,8 @@ def refuse_unnamed(
             f"scenario {scenario.name} says nothing about {listed}, which the table names as "
             f"{named}: {whose} part of the risk would be left out. "
         )
-        read = f'Read it with known=rb.knowledge(people, "{scenario.name}", ...): ' if alone else ""
+        name = "register:FILE.csv" if scenario.name == REGISTER else scenario.name
+        read = f'Read it with known=rb.knowledge(people, "{name}", ...): ' if alone else ""
         raise UsageError(said + read + python, in_shell=said + shell)
     if not unknown:
         return ()

@@ -58,7 +58,8 @@ class MinimalCheck:
 
     def __str__(self) -> str:
         return (
-            f"{self.individuals} people on {self.subsets} sets of columns: the minimal uniques are "
+            f"{counted(self.individuals, 'person')} on {self.subsets} sets of columns: the minimal "
+            "uniques are "
             "those that class sizes say"
         )
 
@@ -196,7 +197,7 @@ class Suda(Result):
         alone: dict[frozenset[str], NDArray[np.bool_]] = {}
         for names in {*minimal, *smaller, *drawn}:
             some = [name for name in self.columns if name in names]
-            alone[names] = self.table.class_sizes(some) == 1 if some else np.zeros(n, dtype=bool)
+            alone[names] = self.table.class_sizes(some) == 1 if some else np.full(n, n == 1)
         for i, sets in own.items():
             right = all(alone[s][i] and not any(alone[s - {name}][i] for name in s) for s in sets)
             if not right or any(alone[d][i] and not any(s <= d for s in sets) for d in drawn):

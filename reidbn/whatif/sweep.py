@@ -225,7 +225,7 @@ class _Reading:
             case.refuse_impossible(values, settings)
         more = {"state": state} if state else {}
         worst = None if state else worst_answers(case, settings, taken=values.probability)
-        one = len(case.each(values.numerator)) == 1
+        one = len(case.each(values.numerator)) == 1 and case.people is None  # and no table of one
         told = _in_units(case, values.probability)
         if worst is not None:
             worst = _in_units(case, worst)

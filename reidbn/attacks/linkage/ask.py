@@ -277,6 +277,11 @@ def _of_scenario(scenario: Scenario) -> dict[str, Any]:
             f"scenario {scenario.name} says more than one chance for each fact, or none; name the "
             'facts and their chances: known={"alcohol": 0.3}'
         )
+    if knows is not None and knows.every_column and not scenario.nodes:
+        raise UsageError(
+            f"scenario {scenario.name} says that everything is known: ask for as many facts as a "
+            "person has at most, facts=[...] (more than somebody has are all of theirs)"
+        )
     raise UsageError(
         f"scenario {scenario.name} says which facts are known, how they are matched and when the "
         "attacker succeeds, which are arguments of their own here; ask it as a whole: "

@@ -230,8 +230,16 @@ def noised(sparse: Sparse, noise: float | Mapping[str, float], seed: int) -> Spa
 def known_of(scenario: Scenario) -> SparseKnown:
     """What a scenario says is known of a sparse table; any fact where it says nothing."""
     knows = scenario.knows
-    if knows is None or (knows.sparse is None and not knows.known and knows.parent is None):
+    bare = knows is None or (knows.sparse is None and not knows.known and knows.parent is None)
+    if knows is not None and bare and knows.every_column and not scenario.nodes:
+        raise UsageError(
+            f"scenario {scenario.name} says that everything is known, which of a sparse table is "
+            'every fact of a person: ask scenario="best-informed" (many facts, all of them right), '
+            "or rb.linkage(sparse, facts=[...]) for as many as you say"
+        )
+    if bare:
         return SparseKnown()
+    assert knows is not None  # noqa: S101 - it is not bare
     if knows.sparse is None:
         raise UsageError(
             f"scenario {scenario.name} says what is known column by column, of a table read with "
@@ -262,6 +270,16 @@ def facts_of(people: Any, scenario: Scenario, population: float | None) -> Spars
             in_shell=_NO_POPULATION.format("--population", "--set"),
         )
     return known_of(scenario)
+
+
+def any_for_every(scenario: Scenario, facts: SparseKnown | None) -> list[str]:
+    """A word where a scenario says that all columns are known, which no attacker of this is."""
+    if facts is None or scenario.knows is None or not scenario.knows.every_column:
+        return []
+    return [
+        f"scenario {scenario.name} says that every column is known; of a sparse table it is told "
+        "of somebody who knows a few facts, as many as mean_facts says"
+    ]
 
 
 def of_sparse(sparse: Sparse, known: Any) -> Scenario:

@@ -22,6 +22,7 @@ from reidbn.attacks.family.neighbourhood import Neighbourhood
 from reidbn.attacks.linkage.columns import (
     Effort,
     SparsePeople,
+    any_for_every,
     every_record,
     facts_of,
     of_sparse,
@@ -317,6 +318,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     )  # fmt: skip
     inputs = following(inputs, base, filled, groups)
     attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts, whole=whole)
+    notes += any_for_every(inputs.scenario, facts)
     subject = given_columns(attack, len(inputs.people), inputs.subject)
     inputs = replace(inputs, subject=subject)
     attack = as_needed(attack, {*own, *subject}, inputs.population)
@@ -595,6 +597,3 @@ def _until(risks: Mapping[str, Array], measure: str) -> dict[str, Array]:
     names = list(risks)
     place = names.index(measure) + 1 if measure in risks else 0
     return {name: risks[name] for name in names[:place]}
-
-
-__all__ = ["assess", "run"]

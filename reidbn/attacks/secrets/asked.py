@@ -145,6 +145,8 @@ Match = NDArray[np.bool_]
 
 def auxiliaries(people: People, sensitive: str, known: Any) -> list[str]:
     people.names([sensitive])
+    if known is not None and not isinstance(known, str | list | tuple | Mapping | Knowledge):
+        raise UsageError(f"known= is a {type(known).__name__}; {FORMS}")
     if known is not None and not isinstance(known, str | list | tuple):
         raise UsageError(
             "known= lists columns here, where every subset of them counts alike: chances would be "
