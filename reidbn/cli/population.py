@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -99,6 +100,8 @@ def _population(text: str, people: People, *, strata: str | None) -> Any:
         return _by_stratum(text, people, strata)
     if Path(text).is_file():
         return read_alike(text, people)
+    if not re.match(r"\s*[-+.\d]", text):
+        raise UsageError(f"--population: no file {text}; give one, or a number such as 300000")
     return number(text, "--population")
 
 

@@ -87,6 +87,14 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
         return "zayatz", "the table is the whole population, so every estimate is the count"
     if _has_structure(sample, fits.get(STRUCTURED)):
         return STRUCTURED, _why_structured(sample)
+    structured = fits.get(STRUCTURED)
+    if isinstance(structured, StructuredFit) and structured.contradicted and POSTERIOR in fits:
+        column, many = structured.contradicted
+        return POSTERIOR, (
+            f"{column} alone leaves about {many:,.0f} people unique by its own class sizes, which "
+            f"learning more cannot lower, and structured says {structured.expected_uniques:,.0f} "
+            "of all columns: class sizes speak"
+        )
     dankar = fits.get("dankar")
     if isinstance(dankar, DankarFit) and sample.fraction >= LARGE_FRACTION and sample.table.uniques:
         return "dankar", (
@@ -107,7 +115,7 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
 
 def _has_structure(sample: Sample, fit: Uniqueness | None) -> bool:
     """Whether the structured model speaks itself, where it has a record."""
-    found = isinstance(fit, StructuredFit) and fit.uniques > 0
+    found = isinstance(fit, StructuredFit) and fit.uniques > 0 and fit.contradicted is None
     return found and not is_uncompared(sample.n, sample.N)
 
 

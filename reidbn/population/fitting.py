@@ -248,6 +248,11 @@ def _by_stratum(
         )
     parts = {}
     for code in present:
+        if int((codes == code).sum()) < 2:
+            raise UsageError(
+                f'the stratum "{labels[code]}" has one person in the table, which says nothing '
+                "about its population: join it with another, or leave strata= out"
+            )
         own = sample_of(
             people.take(np.flatnonzero(codes == code)), names, sizes=None, counts=None,
             population=population[labels[code]], approximation=approximation,

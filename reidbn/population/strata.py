@@ -69,6 +69,13 @@ class StratifiedFit(Uniqueness):
             raise UsageError(f"name one of the {len(self.parts)} strata: stratum=...")
         return self.parts[stratum].class_size_posterior(class_size)
 
+    def mean_inverse(self, class_sizes: Any) -> Any:
+        """Refused: `class_sizes` are those of one stratum."""
+        raise UsageError(
+            f"E[1/F | f] is another in each of the {len(self.parts)} strata: ask one of them, "
+            "fit.parts[stratum].mean_inverse(f), or see fit.people"
+        )
+
     def interval(
         self, quantity: str = "expected_uniques", *, level: float = 0.95
     ) -> tuple[float, float]:
@@ -109,6 +116,7 @@ class StratifiedFit(Uniqueness):
             if not rows.size:
                 continue
             for name, values in self.parts[label]._each().items():
+                values = np.clip(values, 0.0, 1.0)  # but for a hair
                 found.setdefault(name, np.full(len(people), np.nan))[rows] = values
         return found
 

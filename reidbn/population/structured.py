@@ -42,8 +42,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.population.margins import alone_on
 from reidbn.population.multiplied import are_plain, means, near_knot, no_pair
-from reidbn.population.pitman import check_level
+from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
 from reidbn.population.remarks import of_width
 from reidbn.population.result import Uniqueness, ends_of
 from reidbn.population.sample import of_functions, of_one_offs
@@ -74,6 +75,7 @@ SMALLEST = 100
 """People below whom structures cannot be told apart."""
 UNSEEN = 0.5  # of a row: an answer of less is as good as one of that
 UNLIKE = 1.0  # unique rows at most, that the table has nobody like
+ENOUGH = 5  # values that one person has, for a column's own class sizes to be heard
 HALF = 0.5  # sampled, from which on the table's uniques tell who stays unique
 QUANTITIES = ("expected_uniques", "expected_uniques_in_table", "p_unique")
 _DRAWS, _KNOTS = 4_000, 80
@@ -110,6 +112,12 @@ def least_that_stay(table: FrequencyTable, population: float) -> float:
     Nobody below a half sampled; from there the table's own class sizes tell who stays.
     """
     return 0.0 if table.n < HALF * population else zayatz(table, int(population))
+
+
+def within_reach(fit: Uniqueness, low: int, high: int) -> tuple[int, int]:
+    """As many uniques as there can be: nobody outside the table changes more than one of them."""
+    outside = int(np.ceil(fit.population - fit.n))
+    return max(low, fit.uniques - outside, 0), min(high, fit.uniques + outside)
 
 
 def with_ends(told: dict[str, Floats], low: Any, high: Any, f: Ints) -> dict[str, Floats]:
@@ -292,6 +300,8 @@ class StructuredFit(Uniqueness):
     def _each(self) -> dict[str, Floats]:
         ends = np.quantile(self._rates(), [0.025, 0.975], axis=0)
         low, high = (self._read(end)[self.ids] for end in ends)
+        if self.contradicted is not None:
+            high = np.maximum(high, self._by_sizes.interval("p_unique", method="grid")[1])
         found = {"p_unique": self._q[self.ids], "mean_inverse": self._match[self.ids]}
         return with_ends(found, low, high, self.counts[self.ids])
 
@@ -306,7 +316,8 @@ class StructuredFit(Uniqueness):
     def expected_uniques(self) -> float:
         """The table's unique rows that stay unique, counted N/n times, or by their weights."""
         if self.weights is None:
-            return self.expected_uniques_in_table / self.sampling_fraction
+            told = self.expected_uniques_in_table / self.sampling_fraction
+            return min(told, float(self.uniques + self.population - self.n))
         told = float(self._q @ self._worth) / self.sampling_fraction
         return min(told, float(self.population))  # weights may sum to a little more
 
@@ -358,7 +369,34 @@ class StructuredFit(Uniqueness):
         check_level(level)
         rng = np.random.default_rng([self.seed, 2])
         seen = self._realised(self._rates(spread), rng)
-        return ends_of(seen, self._unlike(rng, len(seen)), self, level)
+        low, high = ends_of(seen, self._unlike(rng, len(seen)), self, level)
+        if self.contradicted is not None:
+            high = max(high, self._by_sizes.prediction_interval(level=level)[1])
+        return within_reach(self, low, high)
+
+    # What class sizes say against it
+
+    @cached_property
+    def contradicted(self) -> tuple[str, float] | None:
+        """A column that alone, by how many people share its values, leaves more than twice as many
+        people unique, and how many: learning more lowers that for nobody.
+        """
+        people, pi = self.sample.people, self.sampling_fraction
+        if people is None or self.weights is not None:
+            return None
+        told: dict[str, float] = {}
+        for column in self.sample.columns:
+            values = people.frequencies([column])
+            if values.uniques >= ENOUGH:
+                told[column] = values.uniques / pi * alone_on(values, self.population)
+        most = max(told, key=lambda c: told[c], default="")
+        if not most or told[most] <= 2 * self.expected_uniques + UNSEEN / pi:
+            return None
+        return most, told[most]
+
+    @cached_property
+    def _by_sizes(self) -> PitmanFit:
+        return fit_pitman(self.sample, model="pitman-bayes")
 
     @cached_property
     def _held(self) -> Floats:
@@ -531,6 +569,14 @@ class StructuredFit(Uniqueness):
         if self.independent is not None:
             told = float(self._plain @ self._counted) / self.sampling_fraction
             found.append(no_pair(min(told, self.population)))
+        if self.contradicted is not None:
+            column, many = self.contradicted
+            found.append(
+                f"{column} alone leaves about {many:,.0f} people unique, by how many share its "
+                "values, and whoever learns more finds no fewer: the structures cannot tell, and "
+                f"the upper end is that of class sizes (pitman-bayes says "
+                f"{self._by_sizes.expected_uniques:,.0f})"
+            )
         if not self.uniques:
             found.append("nobody is unique in the table; that is no proof for the population")
         if self.sample.mostly_alone is not None:

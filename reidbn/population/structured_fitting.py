@@ -29,6 +29,7 @@ from reidbn.population.structured import (
     StructuredParts,
     least_that_stay,
     with_ends,
+    within_reach,
 )
 from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
@@ -99,20 +100,23 @@ class StructuredInstead(Chosen):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneAttribute(StructuredInstead):
-    """Where one attribute alone parts people, the upper end is all that class sizes can tell.
+    """Where one attribute alone parts people, class sizes tell little.
 
     Pitman's values never run out, those of an age or a state do: on real tables its interval was
     too high wherever it missed, by any factor.  The values that the table has not seen may not be
-    there at all, and below a half sampled neither may one of those it has seen once.
+    there at all, and below a half sampled neither may one of those it has seen once.  Or each of
+    these stays alone, as what people write in beside a list does, and there are N/n as many.
     """
 
     def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
         """Up to Pitman's upper end; from nobody, or from those of the table's uniques who stay."""
-        from scipy.stats import poisson
+        from scipy.stats import gamma, poisson
 
         low, high = self.chosen.prediction_interval(level=level)
         stay = self._least * self.uniques / self.sampling_fraction
-        return min(low, int(poisson.ppf((1 - level) / 2, stay))), high
+        all_stay = gamma.ppf((1 + level) / 2, self.uniques + 1) / self.sampling_fraction
+        low = min(low, int(poisson.ppf((1 - level) / 2, stay)))
+        return within_reach(self, low, max(high, int(np.ceil(all_stay))))
 
     @property
     def _least(self) -> float:
@@ -130,8 +134,8 @@ class OneAttribute(StructuredInstead):
     def _remarks(self) -> list[str]:
         return [
             *super()._remarks(),
-            "values of one attribute may have run out, which class sizes do not show: the estimate "
-            "is on the high side, and the lower end of its prediction interval allows for it",
+            "values of one attribute may have run out, or each that one person has may be theirs "
+            "alone, which class sizes do not show: the prediction interval allows for both",
         ]
 
 
@@ -149,6 +153,8 @@ def fit_structured(sample: Sample) -> Uniqueness:
     kept = [j for j, c in enumerate(columns) if codes[:, j].any() and c not in sample.functions]
     if len(kept) < 2:
         why = "one attribute alone parts people, so there is no structure"
+        if not kept:
+            why = "no attribute parts people of the table, so there is no structure"
         return OneAttribute(sample, fit_pitman(sample, model="pitman-bayes"), why)
     ordered = tuple(is_ordered(people, columns[j]) for j in kept)
     rows = _with_key(codes[:, kept], counts, ordered, sample.N)

@@ -11,13 +11,16 @@ from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.structure import Distinct, Floats, Ints
 
 SHOWN = 20.0  # people who should differ, were an attribute no function of others
+SPREAD = 10.0  # of them at least apart from crowds: in small classes, or beside the commonest value
+CROWD = 20  # a class of more than this part of the table, and of more than ten, is a crowd
 
 
 def determined(codes: Ints, counts: Floats) -> list[int]:
     """Attributes that the others determine, as far as the table can show; coarsest first.
 
     An attribute is measured to be a function of one other, or of all others, where no two people
-    who agree on those differ in it, although `SHOWN` such people would, were it independent.
+    who agree on those differ in it, although `SHOWN` such people would, were it independent, and
+    `SPREAD` of them apart from crowds: of many who have nothing nothing follows for the others.
     """
     rows = Distinct(codes, counts)
     kept, found = list(range(codes.shape[1])), []
@@ -48,6 +51,8 @@ def smallest(tables: Sequence[FrequencyTable]) -> Ints:
         for own in (tables[1 << j] for j in range(groups))
     ]
     alone = classes[1 << np.arange(groups)]
+    apart = [_apart(table.sizes, table.counts) for table in tables]
+    beside = [n - int(tables[1 << j].sizes.max()) for j in range(groups)]
     coarse = sorted(np.flatnonzero(alone > 1).tolist(), key=lambda j: (alone[j], j))
     kept = np.arange(len(tables)) & sum(1 << j for j in coarse)
     for j in coarse:
@@ -57,9 +62,13 @@ def smallest(tables: Sequence[FrequencyTable]) -> Ints:
             for i in range(groups)
             if i != j
             and (n - alone[i]) * split[j] >= SHOWN
+            and _is_spread(apart[1 << i] * split[j], beside[j], alone[i])
             and classes[1 << i | 1 << j] == alone[i]
         )
         by_all = ((n - classes[others]) * split[j] >= SHOWN) & (classes[kept] == classes[others])
+        for y in np.flatnonzero(by_all).tolist():
+            told = apart[others[y]] * split[j]
+            by_all[y] = _is_spread(told, beside[j], classes[others[y]])
         kept = np.where((others > 0) & ((others & by_one > 0) | by_all), others, kept)
     return kept
 
@@ -98,7 +107,23 @@ def _split(rows: Distinct, j: int) -> float:
 
 def _follows(rows: Distinct, j: int, others: list[int], split: float) -> bool:
     alone = _classes(rows, others)
-    return (rows.n - alone) * split >= SHOWN and _classes(rows, [*others, j]) == alone
+    if (rows.n - alone) * split < SHOWN or _classes(rows, [*others, j]) != alone:
+        return False
+    _, place = np.unique(rows.codes[:, others], axis=0, return_inverse=True)
+    sizes = np.bincount(place.ravel(), weights=rows.counts)
+    told = _apart(sizes, np.ones(len(sizes))) * split
+    return _is_spread(told, rows.n - float(rows.people[j].max()), alone)
+
+
+def _apart(sizes: Floats | Ints, counts: Floats | Ints) -> float:
+    """How many people have somebody before them in their class, of classes that are no crowds."""
+    small = sizes <= max(10.0, float(sizes @ counts) / CROWD)
+    return float((sizes[small] - 1) @ counts[small])
+
+
+def _is_spread(apart: float, beside: float, classes: float) -> bool:
+    """Whether enough should differ in small classes, or of those without the commonest value."""
+    return apart >= SPREAD or beside - (classes - 1) >= SPREAD
 
 
 def _classes(rows: Distinct, attributes: list[int]) -> int:

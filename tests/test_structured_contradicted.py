@@ -1,0 +1,86 @@
+"""Where the structures cannot be right: what one column says alone, crowds, and what can be."""
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn import population
+
+# -- what the values of a column say by themselves -------------------------------------------------
+
+
+def heavy(rng, size):
+    """Diagnoses with a heavy tail, and a sex that has nothing to do with them."""
+    diagnoses = np.minimum(rng.zipf(1.6, size), 3_000)
+    return np.column_stack([diagnoses, rng.integers(0, 2, size)])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_learning_more_is_not_told_to_part_fewer(seed):
+    """Diagnosis and sex: the structures say a tenth of what the diagnosis alone leaves unique."""
+    rng = np.random.default_rng([101, seed])
+    everybody = rb.People.from_codes(heavy(rng, 20_000), ["diagnosis", "sex"])
+    truth = int((everybody.class_sizes() == 1).sum())
+    table = everybody.take(rng.choice(20_000, 1_000, replace=False))
+    fit = population.fit(table, population=20_000, model="structured")
+    low, high = fit.prediction_interval()
+    assert low <= truth <= high
+    column, many = fit.contradicted
+    assert column == "diagnosis"
+    assert many > 2 * fit.expected_uniques
+    assert any("diagnosis alone leaves about" in word for word in fit.warnings)
+    best = population.compare(table, population=20_000)
+    assert best.attrs["recommendation"].startswith("pitman-bayes: diagnosis alone leaves")
+    said = float(best.set_index("model")["expected_uniques"]["pitman-bayes"])
+    assert truth / 2 < said < 2 * truth
+
+
+def test_a_crowd_that_has_nothing_makes_no_column_a_function():
+    """Nine in ten have "none" everywhere; what the others have is independent."""
+    rng = np.random.default_rng(102)
+    some = rng.random(20_000) < 0.1
+    own = rng.integers(1, 40, (20_000, 4)) * some[:, None]
+    everybody = rb.People.from_codes(np.column_stack([rng.integers(0, 2, 20_000), own]),
+                                     ["sex", "ward", "procedure", "drug", "days"])  # fmt: skip
+    held = 0
+    for seed in range(6):
+        picked = np.random.default_rng([103, seed]).choice(20_000, 400, replace=False)
+        fit = population.fit(everybody.take(picked), population=20_000, model="structured")
+        assert fit.dropped == ()
+        low, high = fit.prediction_interval()
+        held += low <= int((everybody.class_sizes() == 1).sum()) <= high
+    assert held >= 5
+
+
+def test_there_are_no_more_uniques_than_there_can_be():
+    rng = np.random.default_rng(104)
+    everybody = rb.People.from_codes(rng.integers(0, 12, (1_000, 3)), ["a", "b", "c"])
+    for n in (999, 995, 980):
+        table = everybody.take(np.arange(n))
+        fit = population.fit(table, population=1_000, model="structured")
+        low, high = fit.prediction_interval()
+        assert fit.uniques - (1_000 - n) <= low <= high <= fit.uniques + 1_000 - n
+        assert fit.expected_uniques <= fit.uniques + 1_000 - n
+
+
+def test_a_table_in_which_all_are_alike_promises_nothing():
+    people = rb.People.from_codes(np.zeros((200, 2), dtype=int), ["a", "b"])
+    fit = population.fit(people, population=20_000, model="structured")
+    low, high = fit.prediction_interval()
+    assert low == 0
+    assert high >= int(np.log(0.025) / np.log(1 - 200 / 20_000))
+    assert any("no attribute parts people" in word for word in fit.warnings)
+
+
+def test_strata_say_what_is_wrong_with_them():
+    codes = np.column_stack([np.arange(40) % 7, np.repeat([0, 1], [39, 1])])
+    people = rb.People.from_codes(codes, ["a", "region"])
+    sizes = dict.fromkeys(people.labels("region").tolist(), 100)
+    with pytest.raises(rb.UsageError, match=r'the stratum "1" has one person in the table'):
+        population.fit(people, population=sizes, strata="region", model="pitman")
+    halves = rb.People.from_codes(np.column_stack([np.arange(40) % 7, np.arange(40) % 2]),
+                                  ["a", "region"])  # fmt: skip
+    fit = population.fit(halves, population={0: 20, 1: 20}, strata="region", model="pitman")
+    assert fit.people[["p_unique", "mean_inverse"]].to_numpy().max() <= 1
+    with pytest.raises(rb.UsageError, match="ask one of them"):
+        fit.mean_inverse([1])
