@@ -479,7 +479,7 @@ questions: {{risk: {{target: x=yes}}}}
     ("max(p, -(many * many)) < 0.5", 0.4999, True), ("max(p, -(10 ^ 18)) >= 0.5", 0.1, False),
     ("log(p - 0.5) <= 3", 0.5, False), ("1 / (p - 0.5) ^ 2 >= 3", 0.5, False),
     ("1 / (p - 0.5) ^ 2 >= 3", 0.4, True), ("0.1 / (1 - p - 0.1) >= 5", 0.9, False),
-    ("0.1 / (1 - p - 0.1) >= 5", 0.89, True), ("exp(many) >= 0", 0.5, False),
+    ("0.1 / (1 - p - 0.1) >= 5", 0.89, True), ("exp(many) >= 0", 0.5, True),
 ])  # fmt: skip
 def test_only_what_rounding_can_move_is_forgiven(where, p, holds):
     text = BRANCHES.format(where=where, p=p)

@@ -278,7 +278,7 @@ def _rounded(
         return value(term.name), error(term.name)
     args, errors = zip(*(_rounded(arg, value, error) for arg in term.args), strict=True)
     found = np.asarray(any_of_chance(*args) if term.op == "any" else _VALUES[term.op](*args))
-    off = LAST_DIGITS * np.abs(found)
+    off = LAST_DIGITS * np.where(np.isinf(found), 0.0, np.abs(found))  # too large to be written
     one, first = args[0], errors[0]
     if term.op in ("+", "-", "neg"):
         return found, off + sum(errors)
@@ -287,7 +287,7 @@ def _rounded(
                 for sign in (-1, 1))  # fmt: skip
         return found, off + np.maximum(*(np.abs(end - found) for end in ends))
     if term.op == "exp":
-        return found, off + np.abs(found) * np.expm1(first)
+        return found, off + np.where(np.isinf(found), 0.0, np.exp(one + first) - found)
     if term.op == "log":
         return found, np.where(first < one, off + first / np.abs(one), np.inf)
     other, second = args[1], errors[1]
@@ -299,8 +299,9 @@ def _rounded(
     base = np.abs(1 - one if term.op == "any" else one)  # else a power
     power = np.power(base, other)
     step = np.abs(np.power(base + first, other) - power)
-    logs = np.where(base > 0, np.abs(np.log(base)), 0.0)
-    return found, off + step + power * logs * second
+    logs = np.where(base > 0, power * np.abs(np.log(base)) * second, 0.0)
+    far = np.isinf(power) & (base > first)  # and no division by what may be 0
+    return found, np.where(far, 0.0, off + step + logs)
 
 
 def any_of(p: Array, n: Array) -> Array:

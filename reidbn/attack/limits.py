@@ -99,7 +99,7 @@ class Condition:
         """
         gap, off = rounding(self.gap, values, terms or {})
         held = np.asarray(gap > off if self.is_strict else gap >= -off)
-        return held & np.isfinite(gap) & np.isfinite(off)
+        return held & np.isfinite(off)
 
     def slack(self, values: Mapping[str, Any]) -> Array:
         """By how much it holds; 0 where it has no value."""

@@ -126,7 +126,7 @@ class Derived:
     def _within(self, name: str, values: Array, off: Callable[[], Array]) -> NDArray[np.bool_]:
         """Which values a number may have, but for a hair of rounding."""
         low, high = self.allowed(name)
-        least = 1.0 if low >= 0 and high <= 1 else 0.0
+        least = 1.0 if (low, high) == (0.0, 1.0) else 0.0
         hairs = (HAIR * max(abs(end), least) if math.isfinite(end) else 0.0 for end in (low, high))
         under, over = hairs
         beyond = np.maximum(low - under - values, values - high - over)

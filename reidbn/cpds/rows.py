@@ -46,6 +46,7 @@ REST, ANY = "rest", "*"
 _COMPARED = re.compile(r"\s*(>=|<=|<|>)\s*(-?\d+(?:\.\d+)?)\s*\Z")
 _SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 TOLERANCE = 1e-12
+EPSILON = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,9 @@ class Rows(CPD):
 def what_is_left(scope: Scope, named: Array, cells: Iterable[object]) -> Array:
     """What `rest` stands for beside cells whose chances add up to so much."""
     left = np.asarray(1.0 - named)
+    parts = sum(cell != REST for cell in cells)
+    if parts > 1:  # a sum of chances that is 1 but for its rounding leaves nothing
+        left = np.where(np.abs(left) <= parts * EPSILON, 0.0, left)
     if scope.checks and left.min() < -TOLERANCE:
         found = f"{named.max():.6g}"
         if scope.read_people(cells):  # somebody's own number is nobody's business

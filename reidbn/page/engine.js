@@ -359,6 +359,7 @@ const Engine = (() => {
         let sum = 0;
         for (let k = 0; k < child.size; k++) {
           if (!(table[n + k] >= -HAIR)) throw new Refused("no_chance", {name: child.name});
+          if (table[n + k] < 0) table[n + k] = 0;
           sum += table[n + k];
         }
         if (!(Math.abs(sum - 1) <= MASS)) {

@@ -40,14 +40,14 @@ const Kinds = (() => {
     if (!Array.isArray(term)) return [leaf(term), error(term)];
     const [op, ...rest] = term, parts = rest.map(part => rounded(part, leaf, error));
     const found = OPERATIONS[op](...parts.map(part => part[0]));
-    const off = LAST_DIGITS * Math.abs(found), [[one, first], [other, second] = []] = parts;
+    const far = Math.abs(found) === Infinity, off = far ? 0 : LAST_DIGITS * Math.abs(found), [[one, first], [other, second] = []] = parts;
     if (op === "+" || op === "-") return [found, off + first + second];
     if (op === "neg") return [found, off + first];
     if (op === "min" || op === "max") {
       const ends = [-1, 1].map(sign => OPERATIONS[op](...parts.map(([x, e]) => x + sign * e)));
       return [found, off + Math.max(...ends.map(end => Math.abs(end - found)))];
     }
-    if (op === "exp") return [found, off + Math.abs(found) * Math.expm1(first)];
+    if (op === "exp") return [found, far ? 0 : off + Math.exp(one + first) - found];
     if (op === "log") return [found, first < one ? off + first / Math.abs(one) : Infinity];
     if (op === "*") return [found, off + Math.abs(one) * second + Math.abs(other) * first];
     if (op === "/") {
@@ -56,6 +56,7 @@ const Kinds = (() => {
     }
     const base = Math.abs(op === "any" ? 1 - one : one), power = Math.pow(base, other);
     const step = Math.abs(Math.pow(base + first, other) - power);
+    if (power === Infinity && base > first) return [found, 0];
     return [found, off + step + (base > 0 ? power * Math.abs(Math.log(base)) * second : 0)];
   }
 
@@ -63,12 +64,12 @@ const Kinds = (() => {
   // a value holds nothing.
   function holds({left, sign, right}, leaf, error) {
     const [gap, off] = rounded(sign.startsWith("<") ? ["-", right, left] : ["-", left, right], leaf, error);
-    return Number.isFinite(gap) && Number.isFinite(off) && (sign.endsWith("=") ? gap >= -off : gap > off);
+    return Number.isFinite(off) && (sign.endsWith("=") ? gap >= -off : gap > off);
   }
 
   // A value within its range; what rounding may take over an end is taken back.
   function within(name, [found, off], [low, high]) {
-    const least = low !== null && low >= 0 && high !== null && high <= 1 ? 1 : 0;
+    const least = low === 0 && high === 1 ? 1 : 0;
     const hair = end => Math.max(HAIR * Math.max(Math.abs(end), least), off);
     if (!Number.isFinite(found)) throw new Refused("no_value", {name});
     if ((low !== null && found < low - hair(low)) || (high !== null && found > high + hair(high))) {
@@ -186,7 +187,9 @@ const Kinds = (() => {
         throw new Refused("rows", {name: at.child.name});
       }
       const known = cells.map(cell => (cell === "rest" ? 0 : at.of(cell)));
-      const sum = known.reduce((a, b) => a + b, 0), left = sum > 1 + HAIR ? 1 - sum : Math.max(1 - sum, 0);
+      const sum = known.reduce((a, b) => a + b, 0), parts = cells.filter(cell => cell !== "rest").length;
+      const dust = parts > 1 ? parts * Number.EPSILON : 0;
+      const left = sum > 1 + HAIR ? 1 - sum : 1 - sum <= dust ? 0 : 1 - sum;
       return known.map((p, i) => (cells[i] === "rest" ? left : p));
     },
     payoffs: (f, at) => [at.of(fitting(f, at).p[0])],

@@ -22,7 +22,7 @@ from reidbn.inference.network import Array
 from reidbn.inference.values import parameter_values
 
 PIECES, CLOSELY = 256, 65  # of a range; values of a piece of which there is no proof
-MOST_HALVED, FINEST = 2_000, 1e-9  # pieces that are proved, or halved; of a value: the shortest
+MOST_HALVED, FINEST = 2_000, 1e-12  # pieces that are proved, or halved; of a value: the shortest
 MOST_WHOLE = 1 << 17  # whole numbers that are all looked at
 MOST_DIPS, MOST_BISECTED = 8, 400  # least values of a condition that are looked at closely; halves
 MOST_TRIED = 256  # values at which a range is tried to be entered
@@ -244,7 +244,7 @@ def _conditions_hold(
 
 def shortest(one: float, other: float, span: float) -> float:
     """How long a piece of a span is at least that is halved."""
-    return max(FINEST * max(abs(one), abs(other)), FINEST**2 * span)
+    return max(FINEST * max(abs(one), abs(other)), 1e-18 * span)
 
 
 def _closer(case: Asked, name: str, points: Array, *, whole: bool) -> Array:
@@ -297,16 +297,21 @@ def last_allowed(
     is_allowed: Callable[[float], bool], good: float, bad: float, *, whole: bool
 ) -> tuple[float, float]:
     """Bisect between a value that is allowed and one that is not; the last, and the next that is
-    not.  The last is told in nine digits, where these are allowed.
+    not.  The last is told in as few digits as leave it where it is, from nine on.
     """
+    first, near = good, 1e-9 * max(1.0, abs(bad - good))
     for _ in range(MOST_BISECTED):
         if abs(bad - good) <= (1.0 if whole else 1e-12 * max(abs(good), abs(bad))):
             break
         middle = (good + bad) / 2
         middle = float(np.floor(middle)) if whole else middle
         good, bad = (middle, bad) if is_allowed(middle) else (good, middle)
-    tidy = float(f"{good:.9g}")
-    return tidy if is_allowed(tidy) else good, bad
+    for digits in (9, 12, 15):
+        tidy = float(f"{good:.{digits}g}")
+        between = min(first, bad) <= tidy <= max(first, bad) and tidy != bad
+        if between and abs(tidy - good) <= near and is_allowed(tidy):
+            return tidy, bad
+    return good, bad
 
 
 def _cut(
