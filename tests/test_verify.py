@@ -78,3 +78,90 @@ def test_what_is_sealed_is_unsealed(text):
     assert whole
     assert made_from == {"what": "-->--"}
     assert body == text or json.loads(body) == json.loads(text)
+
+
+# -- what anybody can write into a seal ------------------------------------------------------------
+
+EVIL = [
+    ("--out", "o.parquet"), ("--html", "h.html"), ("--markdown=m.md", ""), ("--ledger", "l.json"),
+    ("--plot", "p.svg"), ("--json-report", "j.json"), ("--functions", "evil.py"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("option", "value"), EVIL)
+def test_a_command_in_a_seal_writes_and_runs_nothing(reports, option, value, tmp_path, capsys):
+    folder, paths = reports
+    body, made_from, _ = unsealed(paths[1].read_text())
+    target = tmp_path / value if value else tmp_path / option.partition("=")[2]
+    if option == "--functions":
+        target.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    else:
+        target.write_text("precious")
+    words = [option, str(target)] if value else [f"{option.partition('=')[0]}={target}"]
+    made_from["command"] = [*made_from["command"], *words]
+    (tmp_path / "r.md").write_text(sealed(body, made_from))
+    assert run("verify", tmp_path / "r.md", folder / "people.csv") == 2
+    said = capsys.readouterr().err
+    assert ("--functions" if option == "--functions" else "would write files") in said
+    assert not (tmp_path / "ran").exists()
+    assert option == "--functions" or target.read_text() == "precious"
+
+
+@pytest.mark.parametrize("words", [
+    ["page", "breakfast", "-o", "x.html", "{table}"], ["demo", "{table}"], ["nothing", "{table}"],
+    ["leak", "{table}", "-o", "x"], ["recommend", "{table}", "--qi", "age", "--write", "a.csv"],
+    ["assess", "{table}", "--qi", "age", "--checkpoint", "ck"],
+])  # fmt: skip
+def test_other_commands_are_not_run(reports, words, tmp_path, capsys, monkeypatch):
+    folder, paths = reports
+    monkeypatch.chdir(tmp_path)
+    body, made_from, _ = unsealed(paths[1].read_text())
+    (tmp_path / "r.md").write_text(sealed(body, made_from | {"command": words}))
+    assert run("verify", tmp_path / "r.md", folder / "people.csv") == 2
+    said = capsys.readouterr().err
+    assert "is not run" in said or "No such option" in said
+    assert [p.name for p in tmp_path.iterdir()] == ["r.md"]
+
+
+def test_json_that_says_two_things_of_a_key_is_changed(reports, tmp_path, capsys):
+    _, paths = reports
+    text = paths[2].read_text()
+    (tmp_path / "r.json").write_text(text.replace("{", '{"leaked": 1, "leaked": 2,', 1))
+    assert run("verify", tmp_path / "r.json") == 2
+    assert "twice: it was changed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", [
+    '{"seal": {"made_from": 5, "sha256": 3}}', '{"seal": 5}', '{"a":' * 50_000 + "1" + "}" * 50_000,
+])  # fmt: skip
+def test_a_seal_that_is_none_is_said_to_be_none(text, tmp_path, capsys):
+    (tmp_path / "r.json").write_text(text)
+    assert run("verify", tmp_path / "r.json") == 2
+    assert "no seal" in capsys.readouterr().err
+
+
+def test_nothing_in_a_markdown_report_runs_or_is_followed(tmp_path):
+    odd = ["<img src=x onerror=alert(1)>", "<script>alert(2)</script>", "<!--", "<2"]
+    people = rb.read_table(
+        {"[l](javascript:alert(3))": [odd[i % 4] for i in range(80)], "b": ["x", "y"] * 40},
+        quasi_identifiers=["[l](javascript:alert(3))", "b"])  # fmt: skip
+    found = rb.assess("adversary-routes", people, known="worst-case", population=1_000)
+    for custodian in (False, True):
+        text = found.report(tmp_path / f"r{custodian}.md", custodian=custodian).read_text()
+        body, _, whole = unsealed(text)
+        assert whole
+        for tag in ("<img", "<script", "<!--", "](javascript"):
+            assert tag not in body
+
+
+def test_what_the_least_change_is_does_not_tell_how_many_rare_values_there_are(tmp_path):
+    """With nine single people the section was there, with eight not: "under 10" was exactly 9."""
+    told = []
+    for rare in range(4, 10):
+        rows = [("p", "u")] * 60 + [("p", "v")] * 40 + [("q", "u")] * 30
+        rows += [(f"r{i}", "u") for i in range(rare)]
+        table = {"a": [a for a, _ in rows], "b": [b for _, b in rows]}
+        people = rb.read_table(table, quasi_identifiers=["a", "b"])
+        found = rb.assess("adversary-routes", people, known="worst-case", population=20_000)
+        told.append("Releases with nobody left out" in found.report(tmp_path / "r.md").read_text())
+    assert len(set(told)) == 1

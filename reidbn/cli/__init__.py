@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections import Counter
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -198,6 +199,10 @@ def _main(argv: list[str] | None) -> Any:
     except _CutOff:  # what a gate would have said is not known
         sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - Python empties them last
         sys.exit(CUT_OFF)
+    except PermissionError as problem:
+        where = f"{Path(problem.filename).name}: " if problem.filename else ""
+        click.echo(f"reidbn: {where}{problem.strerror or 'it may not be opened'}", err=True)
+        sys.exit(UsageError.exit_code)
     except Exception:
         traceback.print_exc()
         click.echo("reidbn: this is a fault of reidbn's own, and no gate has judged", err=True)

@@ -94,7 +94,8 @@ def _written_at(path: str | None) -> int | None:
 
 
 _WRITES = ("--html", "--markdown", "--json-report", "--plot", "--out", "--parquet", "--restricted",
-           "--checkpoint", "--ledger", "--write")  # fmt: skip
+           "--checkpoint", "--ledger", "--write", "--plot-classes", "--plot-models",
+           "--plot-lattice")  # fmt: skip
 _SAYS = ("--json", "--quiet", "-q")
 
 

@@ -7,6 +7,7 @@ import html
 import io
 import re
 import tempfile
+from collections.abc import Sequence
 from difflib import unified_diff
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import click
 
-from reidbn.cli._options import print_json
+from reidbn.cli._options import NewFile, print_json
 from reidbn.cli._results import OWN
 from reidbn.errors import UsageError
 from reidbn.release.seal import unsealed
@@ -33,7 +34,8 @@ def verify(report: str, table: str | None, as_json: bool) -> int:
     """Whether REPORT is as it was written; with TABLE, its numbers are made again and compared.
 
     A report written by a command says with which options; files that they name (models, scenarios,
-    hierarchies) are looked for under the names that they had.  Exit code 1 where something differs.
+    hierarchies) are looked for under the names that they had; one that would write or run more is
+    refused, since anybody can change a seal.  Exit code 1 where something differs.
     """
     place = Path(report)
     if ending(place) not in _KINDS:
@@ -86,6 +88,7 @@ def _differs(place: Path, text: str, made_from: dict[str, Any], table: str) -> l
             f"{place.name} was written from Python and does not say by what calls: make it again "
             f"there, and compare the two with diff or reidbn compare"
         )
+    _refuse_deeds(place, [str(word) for word in command])
     words = [str(word).partition("=")[0] for word in command]
     no_seed = "--seed" not in words or command[words.index("--seed") + 1 :][:1] == [OWN]
     if "--sample" in words and no_seed:
@@ -117,6 +120,37 @@ def _differs(place: Path, text: str, made_from: dict[str, Any], table: str) -> l
         other, _, _ = unsealed(again.read_text(encoding="utf-8"))
     lines = unified_diff(_lines(text), _lines(other), lineterm="", n=0)
     return [x for x in lines if x[:1] in "+-" and not x.startswith(("+++", "---"))]
+
+
+def _refuse_deeds(place: Path, words: Sequence[str]) -> None:
+    """Raise where the command in a seal, which anybody can write, would do more than read.
+
+    A report that was written by reidbn has no such words in it.
+    """
+    from reidbn.cli import reidbn
+
+    said = f"{place.name}: the command in its seal"
+    command = reidbn.get_command(click.Context(reidbn), words[0])
+    if command is None or not {"html", "markdown", "json_report"} & {
+        p.name for p in command.params
+    }:
+        raise UsageError(f"{said} is none that writes a report; it is not run")
+    apart = click.Context(command, resilient_parsing=True)
+    try:
+        given = command.make_parser(apart).parse_args([*words[1:]])[2]
+    except click.ClickException as problem:
+        raise UsageError(f"{said} cannot be read ({problem.message}); it is not run") from None
+    if any("--functions" in p.opts for p in given):
+        raise UsageError(
+            f"{said} names a Python file (--functions), and nobody's code is run for a report: "
+            "make it again yourself, and compare the two with diff"
+        )
+    deeds = [p.opts[0] for p in given if isinstance(p.type, NewFile) or p.name == "checkpoint"]
+    if deeds:
+        raise UsageError(
+            f"{said} would write files ({', '.join(dict.fromkeys(deeds))}), which none that reidbn "
+            "wrote does: it was changed, and is not run"
+        )
 
 
 def _lines(text: str) -> list[str]:

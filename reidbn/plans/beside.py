@@ -22,6 +22,7 @@ from reidbn.plans.nodes import Looked
 from reidbn.plans.plan import ReleasePlan
 from reidbn.plans.recommend import recommend
 from reidbn.plans.ways import options_of
+from reidbn.release.counts import BASE
 from reidbn.report.thresholds import Rule
 
 SPARED = 0.02  # of the people, whom a search for other releases may leave out
@@ -91,11 +92,12 @@ def _leaves_open(plan: ReleasePlan, one: Looked) -> bool:
 
     Where what is dropped has more combinations of values than there can be classes of them, all of
     these may have been merged with a single class; else it is told how few a class can hold.
+    Values that fewer than ten people have do not count: nothing else tells how many there are.
     """
     few = int((plan.people.class_sizes() < plan.targets[0].k).sum())
     options = zip(plan._table.options, one.node, strict=True)
-    merged = (np.bincount(o.codes[place][o.counts > 0]).max() for o, place in options)
-    return prod(map(int, merged)) > few // 10 * 10 + 10
+    merged = (np.bincount(o.codes[place][o.counts >= BASE]) for o, place in options)
+    return prod(int(many.max(initial=1)) for many in merged) > few // 10 * 10 + 10
 
 
 def _can_be_searched(result: Assessment) -> bool:

@@ -37,7 +37,7 @@ def unsealed(text: str) -> tuple[str, dict[str, Any], bool]:
     """The text without its seal, what it was made from, and whether it is as it was written."""
     try:
         if text.startswith("{"):
-            content = json.loads(text)
+            content = json.loads(text, object_pairs_hook=_each_once)
             seal = content.pop("seal")
             body = json.dumps(content, indent=1) + "\n"
         else:
@@ -45,13 +45,25 @@ def unsealed(text: str) -> tuple[str, dict[str, Any], bool]:
             found = _MARK.match(text, last) if last >= 0 else None
             seal = json.loads(f"{{{found[1]}}}") if found else {}
             body = text[: found.start()] if found else text
-        made_from, digest = seal["made_from"], seal["sha256"]
-    except (ValueError, KeyError, TypeError):
+        made_from, digest = dict(seal["made_from"]), str(seal["sha256"])
+    except UsageError:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(
             "there is no seal in it: it is no report or page of people (the page of a model alone "
             "has none), of an older reidbn, or cut short"
         ) from None
     return body, made_from, digest == _digest(body, made_from)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, refused where it says two things of one key: readers differ on which."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f'the key "{twice[:40]}" stands in it twice: it was changed')
+    return found
 
 
 def _digest(text: str, made_from: Mapping[str, Any]) -> str:

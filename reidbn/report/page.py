@@ -216,11 +216,20 @@ def markdown(page: Sheet) -> str:
             lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in shown.rows]
         for title, sentences in section.folded:
             lines += ["", f"**{title}**", "", *sentences]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(_inert, lines)) + "\n"
 
 
 def _cell(text: str) -> str:
     return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def _inert(line: str) -> str:
+    """A line without what a reader of Markdown would run or follow: no tag, no link.
+
+    >>> _inert("<img src=x> <2"), _inert("> **x** 3 < 4")
+    ('&lt;img src=x> <2', '> **x** 3 < 4')
+    """
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("](", "]\\(")
 
 
 # -- of any result ---------------------------------------------------------------------------
