@@ -211,21 +211,16 @@ def markdown(page: Sheet) -> str:
         lines += [f"- {bullet}" for bullet in section.bullets]
         for shown in (*section.shown, *section.details):
             lines += ["", f"**{shown.caption}**", ""]
-            lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in (shown.heads,)]
-            lines += ["|" + "---|" * len(shown.heads)]
-            lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in shown.rows]
+            rows = ["| " + " | ".join(map(_cell, row)) + " |" for row in (shown.heads, *shown.rows)]
+            lines += [rows[0], "|" + "---|" * len(shown.heads), *rows[1:]]
         for title, sentences in section.folded:
             lines += ["", f"**{title}**", "", *sentences]
-    return "\n".join(map(_inert, lines)) + "\n"
+    text = "\n".join(lines) + "\n"  # no tag and no link that a cell or a name brings
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text).replace("](", "]\\(")
 
 
 def _cell(text: str) -> str:
     return str(text).replace("|", "\\|").replace("\n", " ")
-
-
-def _inert(line: str) -> str:
-    """A line without what a reader of Markdown would run or follow: no tag, no link."""
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("](", "]\\(")
 
 
 # -- of any result ---------------------------------------------------------------------------
