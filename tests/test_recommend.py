@@ -479,13 +479,17 @@ def test_a_function_of_the_people_is_a_loss_of_its_own_scale(tmp_path):
     }
     assert "it loses" in plan.report(tmp_path / "own.md", custodian=True).read_text()
     for wrong, told in ((lambda p: "much", "gives a number"), (lambda p: float("nan"), "finite"),
-                        (lambda p: p.agee, "ended in a AttributeError")):  # fmt: skip
+                        (lambda p: p.agee, "ended in a AttributeError"),
+                        (lambda p: 10**400, "a loss is finite")):  # fmt: skip
         with pytest.raises(rb.errors.UsageError, match=told):
             rb.recommend(people, target="k=2", loss=wrong)
     with pytest.raises(rb.errors.UsageError, match="has no columns"):
         rb.recommend(people, target="k=2", loss="discernibility", importance={"age": 2})
     with pytest.raises(rb.errors.UsageError, match="did you mean"):
         rb.recommend(people, target="k=2", loss=rb.plans.Margins("agee"))
+    for odd in (None, 1.5, {"age"}):
+        with pytest.raises(rb.errors.UsageError, match="name the columns of each table"):
+            rb.plans.Margins(odd)
 
 
 def test_a_refusal_of_several_targets_names_them_all_and_what_each_is_at_the_highest_levels():

@@ -8,6 +8,7 @@ coarser table keeps the rule says no more than the report's own changes of one c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -29,12 +30,13 @@ SPARED = 0.02  # of the people, whom a search for other releases may leave out
 BEST = 3
 MOST_ON_CLASSES = 100_000_000  # people times ways, where so many alike are looked for by themselves
 MOST_ON_RISKS = 50_000_000  # people times sets of what may be known times ways
+MOST_NAMED = 1_024  # ways that are all looked at for a page that leaves the house
 MOST_ASSESSED = 2_000_000  # people times sets of what may be known, in a release that is assessed
 
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """Releases that keep a rule, those that lose least first."""
+    """Releases that keep a rule; in the house those that lose least first."""
 
     names: list[str] = field(default_factory=list)
     results: dict[str, Assessment] = field(default_factory=dict)
@@ -68,7 +70,7 @@ def best_beside(
         except (DataError, UsageError):
             return Beside()
         names = [plan.named(one) for one in _finest(plan) if _leaves_open(plan, one)]
-        return Beside(names[:BEST], by=plan.loss_told)
+        return Beside(names[:BEST])
     try:
         plan = _planned(result, rule, proposed, seconds)
     except (DataError, UsageError) as problem:
@@ -79,10 +81,20 @@ def best_beside(
 
 
 def _finest(plan: ReleasePlan) -> list[Looked]:
-    """Of the ways that keep the rule, those that are not a coarser one of another."""
+    """The ways that keep the rule and are not a coarser one of another; none where they are many.
+
+    All of them, in the order of columns: which ones a search counts, and which loses least, hangs
+    on how many people have each value, and a name that leaves the house tells nothing of that.
+    """
     found: list[Looked] = []
-    for one in plan.kept:
-        if not any(np.greater_equal(one.node, other.node).all() for other in found):
+    shape = plan._table.ways.shape
+    if prod(shape) > MOST_NAMED:
+        return []
+    for node in sorted(product(*map(range, shape)), key=lambda node: (sum(node), node)):
+        if any(np.greater_equal(node, other.node).all() for other in found):
+            continue
+        one = plan._table.look(node)
+        if one.keeps and one.left_out is not None and not one.left_out.any():
             found.append(one)
     return found
 

@@ -11,6 +11,7 @@ out more could lower such a loss, and is not looked for.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -258,9 +259,13 @@ class ByFunction(Ways):
                 f"loss={_named(self.function)} gave a {type(value).__name__}; a loss takes the "
                 f"people as they would be released and gives a number"
             )
-        if not np.isfinite(value):
+        try:
+            value = float(value)
+        except OverflowError:
+            value = math.inf
+        if not math.isfinite(value):
             raise UsageError(f"loss={_named(self.function)} gave {value}; a loss is finite")
-        return float(value)
+        return value
 
     def at_least(self, node: Node, forced: Flags, more: int) -> float:
         return -np.inf if more else self.loss(node, forced)
@@ -287,7 +292,10 @@ class Margins:
     tables: tuple[tuple[str, ...], ...]
 
     def __init__(self, *tables: str | Sequence[str]) -> None:
-        named = tuple((t,) if isinstance(t, str) else tuple(t) for t in tables)
+        listed = [(t,) if isinstance(t, str | int) else t for t in tables]
+        if not all(isinstance(t, Sequence) for t in listed):
+            listed = []
+        named = tuple(tuple(map(str, t)) for t in listed)
         if not named or not all(named) or any(len({*t}) < len(t) for t in named):
             raise UsageError('name the columns of each table: Margins(("age", "sex"), ("race",))')
         object.__setattr__(self, "tables", named)
