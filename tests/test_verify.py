@@ -85,6 +85,7 @@ def test_what_is_sealed_is_unsealed(text):
 EVIL = [
     ("--out", "o.parquet"), ("--html", "h.html"), ("--markdown=m.md", ""), ("--ledger", "l.json"),
     ("--plot", "p.svg"), ("--json-report", "j.json"), ("--functions", "evil.py"),
+    ("--figures", "folder"),
 ]  # fmt: skip
 
 
@@ -123,6 +124,32 @@ def test_other_commands_are_not_run(reports, words, tmp_path, capsys, monkeypatc
     assert [p.name for p in tmp_path.iterdir()] == ["r.md"]
 
 
+def test_a_report_with_figures_is_made_again_without_them(reports, tmp_path, capsys):
+    folder, _ = reports
+    asked = ("leak", folder / "people.csv", "--qi", "age,sex", "--leaked", 100, "-q")
+    assert run(*asked, "--figures", tmp_path / "fig", "--markdown", tmp_path / "r.md") == 0
+    (tmp_path / "fig").rename(tmp_path / "gone")
+    assert run("verify", tmp_path / "r.md", folder / "people.csv") == 0
+    assert not (tmp_path / "fig").exists()
+
+
+@pytest.mark.parametrize("i", range(3))
+def test_a_seal_that_says_two_things_or_moves_lines_is_told_as_it_is(reports, i, tmp_path, capsys):
+    _, paths = reports
+    text, place = paths[i].read_text(), tmp_path / paths[i].name
+    place.write_text(
+        text.replace('"made_from": {', '"made_from": {"about": "x", "about": "y", ', 1)
+    )
+    assert run("verify", place) == 2
+    assert "twice: it was changed" in capsys.readouterr().err
+    body, made_from, _ = unsealed(text)
+    place.write_text(sealed(body, made_from | {"about": "red\nr.md: as it was written"}))
+    assert run("verify", place) == 0
+    assert sum("as it was written" in x for x in capsys.readouterr().out.splitlines()) == 2
+    place.write_text(sealed(body, made_from).replace('"about": "', '"about": "\\ud800', 1))
+    assert run("verify", place) in (1, 2)
+
+
 def test_json_that_says_two_things_of_a_key_is_changed(reports, tmp_path, capsys):
     _, paths = reports
     text = paths[2].read_text()
@@ -132,7 +159,8 @@ def test_json_that_says_two_things_of_a_key_is_changed(reports, tmp_path, capsys
 
 
 @pytest.mark.parametrize("text", [
-    '{"seal": {"made_from": 5, "sha256": 3}}', '{"seal": 5}', '{"a":' * 50_000 + "1" + "}" * 50_000,
+    '{"seal": {"made_from": 5, "sha256": 3}}', '{"seal": 5}',
+    '{"a": 1, "seal": {"made_from": {"about": "\\ud800"}, "sha256": "x"}}', '{"a":' * 50_000 + "1" + "}" * 50_000,
 ])  # fmt: skip
 def test_a_seal_that_is_none_is_said_to_be_none(text, tmp_path, capsys):
     (tmp_path / "r.json").write_text(text)

@@ -95,7 +95,7 @@ def _written_at(path: str | None) -> int | None:
 
 _WRITES = ("--html", "--markdown", "--json-report", "--plot", "--out", "--parquet", "--restricted",
            "--checkpoint", "--ledger", "--write", "--plot-classes", "--plot-models",
-           "--plot-lattice")  # fmt: skip
+           "--plot-lattice", "--figures")  # fmt: skip
 _SAYS = ("--json", "--quiet", "-q")
 
 

@@ -59,7 +59,7 @@ def verify(report: str, table: str | None, as_json: bool) -> int:
 def _say(found: dict[str, Any], table: str | None) -> None:
     for name, value in found["made_from"].items():
         if name != "command":
-            click.echo(f"{name.replace('_', ' ')}: {value}")
+            click.echo(_one_line(f"{name.replace('_', ' ')}: {value}"))
     if not found["as_written"]:
         click.echo(
             f"{found['report']}: CHANGED since it was written: its digest is of another text"
@@ -78,6 +78,11 @@ def _say(found: dict[str, Any], table: str | None) -> None:
                 "(- is what the report says, + what this table says. A report that a ledger "
                 "printed again is of the table that was released first: verify it with it.)"
             )
+
+
+def _one_line(text: str) -> str:
+    """What a seal says, which anybody can write, as one line without signs that move others."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 def _differs(place: Path, text: str, made_from: dict[str, Any], table: str) -> list[str]:
@@ -145,7 +150,8 @@ def _refuse_deeds(place: Path, words: Sequence[str]) -> None:
             f"{said} names a Python file (--functions), and nobody's code is run for a report: "
             "make it again yourself, and compare the two with diff"
         )
-    deeds = [p.opts[0] for p in given if isinstance(p.type, NewFile) or p.name == "checkpoint"]
+    folders = ("checkpoint", "figures")
+    deeds = [p.opts[0] for p in given if isinstance(p.type, NewFile) or p.name in folders]
     if deeds:
         raise UsageError(
             f"{said} would write files ({', '.join(dict.fromkeys(deeds))}), which none that reidbn "

@@ -550,7 +550,9 @@ def _of_scenario(
     if whole.knows is not None and whole.knows.sparse is not None:
         raise UsageError(
             f"scenario {whole.name} is about sparse records, of which any few facts may be known: "
-            f'rb.assess("linkage", rb.read_sparse(table), scenario="{whole.name}")'
+            f'rb.assess("linkage", rb.read_sparse(table), scenario="{whole.name}")',
+            in_shell=f"scenario {whole.name} is about sparse records, of which any few facts may "
+            "be known: reidbn linkage reads these",
         )
     if more:
         said = (

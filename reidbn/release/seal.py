@@ -37,15 +37,16 @@ def unsealed(text: str) -> tuple[str, dict[str, Any], bool]:
     """The text without its seal, what it was made from, and whether it is as it was written."""
     try:
         if text.startswith("{"):
-            content = json.loads(text, object_pairs_hook=_each_once)
+            content = _read(text)
             seal = content.pop("seal")
             body = json.dumps(content, indent=1) + "\n"
         else:
             last = text.rfind(_START)  # a cell may hold one, and no seal does
             found = _MARK.match(text, last) if last >= 0 else None
-            seal = json.loads(f"{{{found[1]}}}") if found else {}
+            seal = _read(f"{{{found[1]}}}") if found else {}
             body = text[: found.start()] if found else text
         made_from, digest = dict(seal["made_from"]), str(seal["sha256"])
+        is_whole = digest == _digest(body, made_from)
     except UsageError:
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -53,7 +54,11 @@ def unsealed(text: str) -> tuple[str, dict[str, Any], bool]:
             "there is no seal in it: it is no report or page of people (the page of a model alone "
             "has none), of an older reidbn, or cut short"
         ) from None
-    return body, made_from, digest == _digest(body, made_from)
+    return body, made_from, is_whole
+
+
+def _read(text: str) -> dict[str, Any]:
+    return dict(json.loads(text, object_pairs_hook=_each_once))
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
