@@ -386,6 +386,13 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
     remedy = f"Allow more to be left out (suppress_at_most=), {more}or ask for less"
     if not kept and all(t.on_secret for t in unmet):  # all are one class then, which would go
         remedy = "Ask for less, or leave some whose secret is the commonest out of the table first"
+    for t in unmet:
+        values = len(np.unique(table.secrets[t.measure])) if t.on_secret else 0
+        if values and t.limit < 1 / values:  # so it is in every class, whoever goes
+            remedy = (
+                f"Ask for less: of {counted(values, 'value')} of {t.measure} one has a share of "
+            )
+            remedy += f"{1 / values:.3g} in every class at least"
     return (
         f"no way to release{found} keeps {' and '.join(map(str, every))}"
         f"{' together' if len(every) > 1 else ''}: at the highest levels {highest}. {remedy}"
