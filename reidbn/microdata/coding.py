@@ -375,9 +375,18 @@ def one_said(labels: NDArray[Any]) -> Ints:
     if labels.dtype != object:
         return places
     first = dict[Any, int]()
+
+    def root(i: int) -> int:
+        while places[i] != i:
+            i = int(places[i])
+        return i
+
     for i, value in enumerate(labels.tolist()):
         if isinstance(value, str) and value != "*":  # "*" is no secret, whatever looks like it
-            places[i] = first.setdefault(_said(value), i)
+            for said in _readings(value):
+                one, other = root(i), root(first.setdefault(said, i))
+                places[max(one, other)] = min(one, other)
+    places[:] = [root(i) for i in range(len(places))]
     return places
 
 
@@ -402,14 +411,21 @@ def said_twice(labels: NDArray[Any]) -> int:
 
 def _said(text: str) -> str | float:
     """The number that some reader takes a text for, or else what the text says, without blanks."""
+    return _readings(text)[0]
+
+
+def _readings(text: str) -> list[str | float]:
+    """All that readers may take a text for: 1,500 is one and a half, or fifteen hundred."""
     text = plainly(text).replace(" ", "")
     if not text.isascii():
         text = "".join(c for c in text if unicodedata.category(c) != "Cf").replace(_MINUS, "-")
-    bare = text.removesuffix("%")
-    bare = bare.replace(",", "" if _THOUSANDS.fullmatch(bare) else ".")
-    if not _READABLE.fullmatch(bare):
-        return text
-    return float(decimal.Decimal(bare) / 100) if text.endswith("%") else float(bare)
+    bare, share = text.removesuffix("%"), text.endswith("%")
+    forms = [bare.replace(",", "."), *([bare.replace(",", "")] * bool(_THOUSANDS.fullmatch(bare)))]
+    found: list[str | float] = [
+        float(decimal.Decimal(form) / 100) if share else float(form)
+        for form in forms if _READABLE.fullmatch(form)
+    ]  # fmt: skip
+    return found or [text]
 
 
 def _number_of(value: Any) -> Any:
