@@ -282,6 +282,15 @@ class Scenario:
         parent = replace(self.knows.parent, shared=together)
         return replace(self, knows=replace(self.knows, parent=parent))
 
+    @property
+    def says_everything(self) -> bool:
+        """Whether it says that every column is known, for sure, and nothing else of what is."""
+        knows = self.knows
+        return bool(
+            knows and knows.every_column and not (self.nodes or knows.known or knows.parent)
+            and knows.sparse is None
+        )  # fmt: skip
+
     def on(self, attack: Attack) -> Attack:
         """The attack with the scenario's own parameters, nodes and questions.
 

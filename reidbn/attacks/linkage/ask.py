@@ -277,7 +277,7 @@ def _of_scenario(scenario: Scenario) -> dict[str, Any]:
             f"scenario {scenario.name} says more than one chance for each fact, or none; name the "
             'facts and their chances: known={"alcohol": 0.3}'
         )
-    if knows is not None and knows.every_column and not scenario.nodes:
+    if scenario.says_everything:
         raise UsageError(
             f"scenario {scenario.name} says that everything is known: ask for as many facts as a "
             "person has at most, facts=[...] (more than somebody has are all of theirs)"

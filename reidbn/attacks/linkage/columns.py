@@ -230,16 +230,14 @@ def noised(sparse: Sparse, noise: float | Mapping[str, float], seed: int) -> Spa
 def known_of(scenario: Scenario) -> SparseKnown:
     """What a scenario says is known of a sparse table; any fact where it says nothing."""
     knows = scenario.knows
-    bare = knows is None or (knows.sparse is None and not knows.known and knows.parent is None)
-    if knows is not None and bare and knows.every_column and not scenario.nodes:
+    if scenario.says_everything:
         raise UsageError(
             f"scenario {scenario.name} says that everything is known, which of a sparse table is "
             'every fact of a person: ask scenario="best-informed" (many facts, all of them right), '
             "or rb.linkage(sparse, facts=[...]) for as many as you say"
         )
-    if bare:
+    if knows is None or (knows.sparse is None and not knows.known and knows.parent is None):
         return SparseKnown()
-    assert knows is not None  # noqa: S101 - it is not bare
     if knows.sparse is None:
         raise UsageError(
             f"scenario {scenario.name} says what is known column by column, of a table read with "
