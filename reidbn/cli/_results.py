@@ -93,9 +93,6 @@ def _written_at(path: str | None) -> int | None:
     return os.stat(path).st_mtime_ns if path and os.path.exists(path) else None
 
 
-_WRITES = ("--html", "--markdown", "--json-report", "--plot", "--out", "--parquet", "--restricted",
-           "--checkpoint", "--ledger", "--write", "--plot-classes", "--plot-models",
-           "--plot-lattice", "--figures")  # fmt: skip
 _SAYS = ("--json", "--quiet", "-q")
 
 
@@ -116,6 +113,11 @@ def kept_back(result: Result) -> tuple[str, ...]:
     return (*_OF_PEOPLE, *population, *(() if as_asked else ("--leaked",)))
 
 
+def writes(option: click.Parameter) -> bool:
+    """Whether an option names what is written, which is no part of how a report is made."""
+    return isinstance(option.type, NewFile) or option.name in ("checkpoint", "figures")
+
+
 def command_again(secret: tuple[str, ...] = ()) -> list[str] | None:
     """The words by which a report can be made again, without the files that were written.
 
@@ -123,12 +125,14 @@ def command_again(secret: tuple[str, ...] = ()) -> list[str] | None:
     """
     context = click.get_current_context(silent=True)
     meta = {} if context is None else context.meta
+    own = [] if context is None else [p for p in context.command.params if writes(p)]
+    files = {name for option in own for name in option.opts}
     table = None if context is None else context.params.get("table")
     told, found, after = meta.get("reidbn.told", {}), [], ""
     for word in _apart(meta.get("reidbn.words", [])):
         if after in secret:
             found.append(OWN)
-        elif after not in _WRITES and word not in (*_WRITES, *_SAYS):
+        elif after not in files and word not in files.union(_SAYS):
             found.append("{table}" if word == table else told.get((after, word)) or _short(word))
         after = word
     return found if "{table}" in found else None

@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
-from reidbn.cli._options import NewFile, print_json
-from reidbn.cli._results import OWN
+from reidbn.cli._options import print_json
+from reidbn.cli._results import OWN, writes
 from reidbn.errors import UsageError
 from reidbn.release.seal import unsealed
 from reidbn.written import ending
@@ -150,8 +150,7 @@ def _refuse_deeds(place: Path, words: Sequence[str]) -> None:
             f"{said} names a Python file (--functions), and nobody's code is run for a report: "
             "make it again yourself, and compare the two with diff"
         )
-    folders = ("checkpoint", "figures")
-    deeds = [p.opts[0] for p in given if isinstance(p.type, NewFile) or p.name in folders]
+    deeds = [option.opts[0] for option in given if writes(option)]
     if deeds:
         raise UsageError(
             f"{said} would write files ({', '.join(dict.fromkeys(deeds))}), which none that reidbn "
