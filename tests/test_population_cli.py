@@ -196,7 +196,8 @@ def test_what_the_figures_show():
 def test_refusals_name_what_would_be_right(files, capsys):
     table, _, folder = files
     assert "smaller than the table" in refused(capsys, table, "--qi", "age", "--population", "10")
-    assert "is not a number" in refused(capsys, table, "--qi", "age", "--population", "lots")
+    said = refused(capsys, table, "--qi", "age", "--population", "lots")
+    assert "no file lots; give one, or a number such as 300000" in said
     said = refused(capsys, table, "--qi", "age", "--population", "10000000001")
     assert "10000000001: there are fewer than 10,000,000,000 people" in said
     assert "did you mean" in refused(

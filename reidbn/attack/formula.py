@@ -248,7 +248,7 @@ def rounding(
 
     `values` are those of the names in it; of some `terms` say how they came about.
 
-    >>> value, off = rounding(parse("0.07 + a - 0.4"), {"a": 0.33}, {})
+    >>> value, off = rounding(parse("0.1 + a - 0.3"), {"a": 0.2}, {})
     >>> bool(value != 0), bool(abs(value) < off)
     (True, True)
     """
