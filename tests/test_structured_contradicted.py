@@ -35,6 +35,22 @@ def test_learning_more_is_not_told_to_part_fewer(seed):
     assert truth / 2 < said < 2 * truth
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_on_every_subset_too_a_column_alone_is_heard(seed):
+    """Where two columns are known the structures had a half of what one of them leaves unique."""
+    rng = np.random.default_rng([101, seed, 0])
+    codes = heavy(rng, 20_000)
+    everybody = rb.People.from_codes(codes, ["diagnosis", "sex"])
+    table = everybody.take(rng.choice(20_000, 1_000, replace=False))
+    fits = population.fit_subsets(table, population=20_000, model="structured")
+    truth = int((everybody.class_sizes() == 1).sum())
+    assert fits.by[3] == "pitman-bayes"
+    assert truth / 1.5 < fits.expected_uniques[3] < 1.5 * truth
+    assert fits.expected_uniques[3] >= fits.expected_uniques[1]
+    told = rb.assess("adversary-routes", table, population=20_000, population_model="structured")
+    assert any("one column alone (diagnosis)" in note for note in told.notes)
+
+
 def test_a_crowd_that_has_nothing_makes_no_column_a_function():
     """Nine in ten have "none" everywhere; what the others have is independent."""
     rng = np.random.default_rng(102)

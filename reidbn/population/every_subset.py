@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -163,7 +163,7 @@ def structured_fits(
         apart = found.disagreement
         alone = one_offs((c, tables[1 << j]) for j, c in enumerate(columns))
         notes = notes if alone is None else (*notes, of_one_offs(alone))
-        told = replace(found, place=found.place[kept])
+        told = found.on(kept)
         notes = (*notes, *told.remarks([tables[mask] for mask in kept]))
     uniques = np.array([table.uniques for table in tables], dtype=float)
     total = np.where(speaks, p_unique * uniques * (N / rows.total), pitman.expected_uniques)

@@ -28,6 +28,9 @@ from reidbn.theory.region import Nodes, Region, posterior, posteriors
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
+ENOUGH = 5  # values that one person has, for a column's own class sizes to be heard
+UNSEEN = 0.5  # of a row: an answer of less is as good as one of that
+
 
 def posterior_of(values: FrequencyTable, population: int) -> Nodes:
     """Pitman's posterior of one attribute's values; a scenario and its variants ask it again."""
@@ -60,6 +63,24 @@ def alone_on(values: FrequencyTable, population: int) -> float:
     """P(nobody else in the population has a value that one person of the table has)."""
     at = posterior_of(values, population)
     return at.mean(stays_unique(values.n, population, theta=at.theta, alpha=at.alpha))
+
+
+def left_unique(values: FrequencyTable, population: int) -> float:
+    """How many people of the population one attribute alone leaves unique, by its class sizes.
+
+    0 where too few have a value of their own for these to be heard.
+    """
+    if values.uniques < ENOUGH:
+        return 0.0
+    return values.uniques * population / values.n * alone_on(values, population)
+
+
+def contradicts(alone: float, said: float, population: float, n: int) -> bool:
+    """Whether what one attribute leaves unique speaks against what is `said` of several.
+
+    Whoever learns more finds no fewer; twice as many is beyond what two estimates differ by.
+    """
+    return alone > 2 * said + UNSEEN * population / n
 
 
 def match_on(class_sizes: Ints, values: FrequencyTable, population: int) -> Floats:

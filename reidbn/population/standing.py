@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reidbn.errors import TooLarge
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import Subset, every_subset
-from reidbn.population.structured import UNSEEN
+from reidbn.population.margins import UNSEEN
 from reidbn.population.weights import ToldByValues
 from reidbn.progress import progress
 from reidbn.theory.layer import FEW

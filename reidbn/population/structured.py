@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.population.margins import alone_on
+from reidbn.population.margins import UNSEEN, contradicts, left_unique
 from reidbn.population.multiplied import are_plain, means, near_knot, no_pair
 from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
 from reidbn.population.remarks import of_width
@@ -73,9 +73,7 @@ APART_OF_OWN = 3.0
 """c where most people have a value of their own (benchmarks/results/one_off_values.md)."""
 SMALLEST = 100
 """People below whom structures cannot be told apart."""
-UNSEEN = 0.5  # of a row: an answer of less is as good as one of that
 UNLIKE = 1.0  # unique rows at most, that the table has nobody like
-ENOUGH = 5  # values that one person has, for a column's own class sizes to be heard
 HALF = 0.5  # sampled, from which on the table's uniques tell who stays unique
 QUANTITIES = ("expected_uniques", "expected_uniques_in_table", "p_unique")
 _DRAWS, _KNOTS = 4_000, 80
@@ -381,18 +379,13 @@ class StructuredFit(Uniqueness):
         """A column that alone, by how many people share its values, leaves more than twice as many
         people unique, and how many: learning more lowers that for nobody.
         """
-        people, pi = self.sample.people, self.sampling_fraction
+        people, N = self.sample.people, self.population
         if people is None or self.weights is not None:
             return None
-        told: dict[str, float] = {}
-        for column in self.sample.columns:
-            values = people.frequencies([column])
-            if values.uniques >= ENOUGH:
-                told[column] = values.uniques / pi * alone_on(values, self.population)
-        most = max(told, key=lambda c: told[c], default="")
-        if not most or told[most] <= 2 * self.expected_uniques + UNSEEN / pi:
-            return None
-        return most, told[most]
+        told = {c: left_unique(people.frequencies([c]), N) for c in self.sample.columns}
+        most = max(told, key=lambda c: told[c])
+        against = contradicts(told[most], self.expected_uniques, N, self.n)
+        return (most, told[most]) if against else None
 
     @cached_property
     def _by_sizes(self) -> PitmanFit:

@@ -4,8 +4,9 @@ One table, one fit: the latent classes of the whole table summed over what is no
 pairs of the whole table in the forest of each subset (theory/marginals.py).  Each subset has a
 layer of its own, calibrated on its own singles, pairs and triples (theory/layers.py).
 
-Of a class of four and more, of a subset on which one attribute alone parts people, and of a table
-of under 100 people this model has nothing to say (`StructuredSubsets.speaks`); Pitman's does.  A
+Of a class of four and more, of a subset on which one attribute alone parts people, of one that a
+column of it contradicts (structured.py), and of a table of under 100 people this model has nothing
+to say (`StructuredSubsets.speaks`); Pitman's does.  A
 group of columns that is a function of the others parts nobody and is left out of a subset, which
 then takes what is said of the smaller one.
 """
@@ -26,7 +27,7 @@ from reidbn.microdata.classes import some_of
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.table import People
-from reidbn.population.margins import posteriors_of
+from reidbn.population.margins import UNSEEN, contradicts, left_unique, posteriors_of
 from reidbn.population.multiplied import no_pair_on
 from reidbn.population.multiplied_subsets import MultipliedSubsets, independent_subsets
 from reidbn.population.standing import Stands, between, places
@@ -34,7 +35,6 @@ from reidbn.population.structured import (
     APART_OF_OWN,
     SMALLEST,
     SPREAD,
-    UNSEEN,
     drawn_chances,
 )
 from reidbn.population.structured_fitting import frequencies_of, is_ordered, own_columns
@@ -47,6 +47,7 @@ from reidbn.theory.layers import SubsetLayers, fit_layers, knots, read, spread_o
 from reidbn.theory.marginals import Marginals
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.structure import Distinct, together
+from reidbn.written import counted
 
 Floats: TypeAlias = NDArray[np.float64]
 Single: TypeAlias = NDArray[Any]  # in single precision
@@ -73,6 +74,13 @@ class StructuredSubsets:
     """By subset asked for: chance of a unique row by forest, classes, mixture, calibrated."""
     stands: Stands | None = None
     """For how many people those of each row stand, where survey weights say so."""
+    louder: tuple[str, ...] = ()
+    """By subset: the column that contradicts the structures on it; empty where none does."""
+
+    def on(self, masks: Ints) -> StructuredSubsets:
+        """The same of some subsets, in this order."""
+        louder = tuple(self.louder[mask] for mask in masks.tolist())
+        return replace(self, place=self.place[masks], louder=louder)
 
     @property
     def speaks(self) -> NDArray[np.bool_]:
@@ -142,7 +150,16 @@ class StructuredSubsets:
         """What to bear in mind where columns do not go together."""
         told = self.speaks & np.array([table.uniques > 0 for table in frequencies])
         some = int((told & self.independent).sum())
-        return (no_pair_on(some, int(told.sum())),) if some else ()
+        found = [no_pair_on(some, int(told.sum()))] if some else []
+        against = [column for column in self.louder if column]
+        if against:
+            found.append(
+                f"on {counted(len(against), 'subset')} one column alone "
+                f"({', '.join(sorted(set(against)))}) leaves more than twice as many people unique "
+                "as the structures say of all, and whoever learns more finds no fewer: class sizes "
+                "speak there (pitman-bayes)"
+            )
+        return tuple(found)
 
     @cached_property
     def apart(self) -> Floats:
@@ -275,12 +292,29 @@ def fit_every_subset(
     marginals = Marginals.of(known, columns, wanted)
     if weights is None:
         layers, answers, _ = _calibrated(marginals, rows, frequencies, population)
-        return StructuredSubsets(marginals, rows, layers, place, answers)
+        said = answers[:, 3] * [frequencies[mask].uniques for mask in wanted.tolist()]
+        names = [c for group in groups for c in group]
+        louder = _louder(marginals, names, said * (population / rows.total), int(population))
+        told = tuple("" if at < 0 else louder[at] for at in place.tolist())
+        place[[column != "" for column in told]] = -1
+        return StructuredSubsets(marginals, rows, layers, place, answers, louder=told)
     sizes, stood = places(marginals, rows, weights, of_large=as_counted)
     layers, answers, several = _calibrated(marginals, rows, frequencies, population, sizes)
     own = np.bincount(rows.of_record, weights, rows.rows) / rows.people
     stands = Stands(sizes, own, several, stood, as_counted)
-    return StructuredSubsets(marginals, rows, layers, place, answers, stands)
+    silent = ("",) * len(asked)
+    return StructuredSubsets(marginals, rows, layers, place, answers, stands, silent)
+
+
+def _louder(marginals: Marginals, names: Sequence[str], said: Floats, N: int) -> list[str]:
+    """Of each subset asked for, the column that contradicts what is said of how many are unique."""
+    known = marginals.rows
+    alone = [left_unique(frequencies_of(known.people_by_value((j,))), N) for j in range(len(names))]
+    found = []
+    for mask, many in zip(marginals.wanted.tolist(), said.tolist(), strict=True):
+        most = max(marginals.attributes(mask), key=alone.__getitem__)
+        found.append(names[most] if contradicts(alone[most], many, N, round(known.n)) else "")
+    return found
 
 
 def _coded(

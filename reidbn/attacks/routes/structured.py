@@ -264,6 +264,8 @@ class StructuredPopulation(SubsetPopulation):
     def structures(self) -> str:
         """How far the structures are apart, in words."""
         apart = self.structured.disagreement[self.structured.speaks]
+        if not len(apart):
+            return "structures speak of no subset"
         return (
             f"structures disagree by a factor {np.median(apart):.2g} in the middle of "
             f"{counted(len(apart), 'subset')}, at most {apart.max():.2g}"
@@ -352,7 +354,7 @@ def structured_population(
             return None, why
         by = ByColumn(of, as_columns(classes.groups, every), single.of_person[classes.some])
         row_of = of.row_of[by.rows]
-        found = replace(of.structured, place=of.structured.place[by.kept])
+        found = of.structured.on(by.kept)
     else:
         rows, row_of = _rows(people, classes, individuals)
         stands, told = _standing(people, population)
