@@ -1,6 +1,7 @@
 """Where the structures cannot be right: what one column says alone, crowds, and what can be."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import reidbn as rb
@@ -48,6 +49,31 @@ def test_on_every_subset_too_a_column_alone_is_heard(seed):
     assert truth / 1.5 < fits.expected_uniques[3] < 1.5 * truth
     assert fits.expected_uniques[3] >= fits.expected_uniques[1]
     told = rb.assess("adversary-routes", table, population=20_000, population_model="structured")
+    assert any("one column alone (diagnosis)" in note for note in told.notes)
+
+
+def test_survey_weights_do_not_silence_a_column():
+    """Women asked three times as often: structures and shares multiplied say a tenth of 413."""
+    rng = np.random.default_rng([101, 0])
+    codes = heavy(rng, 20_000)
+    everybody = rb.People.from_codes(codes, ["diagnosis", "sex"])
+    truth = int((everybody.class_sizes() == 1).sum())
+    asked = np.flatnonzero(rng.random(20_000) < np.where(codes[:, 1] == 0, 1 / 12, 1 / 40))
+    table = pd.DataFrame(codes[asked], columns=["diagnosis", "sex"])
+    of = pd.Series(codes[:, 1]).value_counts()
+    table["weight"] = table["sex"].map(of / table["sex"].value_counts())
+    people = rb.read_table(table, quasi_identifiers=["diagnosis", "sex"], weights="weight")
+    fit = population.fit(people, population=20_000)
+    assert fit.model == "structured"
+    assert fit.contradicted[0] == "diagnosis"
+    low, high = fit.prediction_interval()
+    assert fit.expected_uniques < truth / 4
+    assert low <= truth <= high
+    best = population.compare(people, population=20_000)
+    assert best.attrs["recommendation"].startswith("pitman-bayes: diagnosis alone leaves")
+    shares = population.fit(people, population=20_000, model="log-linear")
+    assert any("diagnosis alone leaves about" in word for word in shares.warnings)
+    told = rb.assess("adversary-routes", people, population=20_000)
     assert any("one column alone (diagnosis)" in note for note in told.notes)
 
 

@@ -94,6 +94,7 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
             f"{column} alone leaves about {many:,.0f} people unique by its own class sizes, which "
             f"learning more cannot lower, and structured says {structured.expected_uniques:,.0f} "
             "of all columns: class sizes speak"
+            + (", which do not go by the survey weights" if sample.is_weighted else "")
         )
     dankar = fits.get("dankar")
     if isinstance(dankar, DankarFit) and sample.fraction >= LARGE_FRACTION and sample.table.uniques:

@@ -65,22 +65,21 @@ def alone_on(values: FrequencyTable, population: int) -> float:
     return at.mean(stays_unique(values.n, population, theta=at.theta, alpha=at.alpha))
 
 
-def left_unique(values: FrequencyTable, population: int) -> float:
+def left_unique(values: FrequencyTable, standing: float, population: int) -> float:
     """How many people of the population one attribute alone leaves unique, by its class sizes.
 
-    0 where too few have a value of their own for these to be heard.
+    `standing` is for how many those of the table stand who have a value of their own; 0 where they
+    are too few to be heard.
     """
-    if values.uniques < ENOUGH:
-        return 0.0
-    return values.uniques * population / values.n * alone_on(values, population)
+    return 0.0 if values.uniques < ENOUGH else standing * alone_on(values, population)
 
 
-def contradicts(alone: float, said: float, population: float, n: int) -> bool:
+def contradicts(alone: float, said: float, fraction: float) -> bool:
     """Whether what one attribute leaves unique speaks against what is `said` of several.
 
     Whoever learns more finds no fewer; twice as many is beyond what two estimates differ by.
     """
-    return alone > 2 * said + UNSEEN * population / n
+    return alone > 2 * said + UNSEEN / fraction
 
 
 def match_on(class_sizes: Ints, values: FrequencyTable, population: int) -> Floats:

@@ -16,7 +16,7 @@ from reidbn.microdata.table import People
 from reidbn.population.cautious import is_uncompared, uncompared
 from reidbn.population.margins import share_alike
 from reidbn.population.result import Uniqueness
-from reidbn.population.sample import Sample, of_functions
+from reidbn.population.sample import Sample, of_functions, of_louder
 from reidbn.population.weights import LIGHT
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import Cells, Risk, mean_inverse_beside, risk
@@ -154,8 +154,12 @@ class LogLinearFit(Uniqueness):
         )
         if self.variant != PREDICTIVE or self.sample.is_complete:
             return [trust]
-        functions = self.sample.functions
-        return [*([of_functions(functions)] if functions else []), *self._of_record(trust)]
+        found = list(self._of_record(trust))
+        if self.sample.functions:
+            found.insert(0, of_functions(self.sample.functions))
+        if self.contradicted is not None:
+            found.append(of_louder(*self.contradicted) + ': believe model="pitman-bayes"')
+        return found
 
     def _of_record(self, trust: str) -> list[str]:
         if self.sample.parting < 2:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
 from reidbn.late import late
+from reidbn.population.margins import contradicts
 from reidbn.population.sample import Sample
 from reidbn.population.weights import UNWEIGHTED
 from reidbn.release.counts import told
@@ -87,6 +88,15 @@ class Uniqueness(Result, ABC):
     def expected_uniques_in_table(self) -> float:
         """Expected number of the table's unique rows that are unique in the population."""
         return self.uniques * self.p_unique
+
+    @property
+    def contradicted(self) -> tuple[str, float] | None:
+        """A column that alone, by how many people share its values, leaves more than twice as many
+        people unique, and how many: learning more lowers that for nobody.
+        """
+        column, many = self.sample.loudest
+        against = contradicts(many, self.expected_uniques, self.sampling_fraction)
+        return (column, many) if against else None
 
     @property
     def p_unique_ratio(self) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.errors import UsageError
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.table import People
+from reidbn.population.margins import left_unique
 from reidbn.population.partition import as_partition
 from reidbn.population.weights import WHOLE, scale_of, stood_for_each
 from reidbn.theory.frequencies import FrequencyTable
@@ -131,6 +133,16 @@ class Sample:
         return one_offs([(c, self.people.frequencies([c])) for c in self.columns])
 
     @cached_property
+    def loudest(self) -> tuple[str, float]:
+        """The column that alone leaves most people unique, by its class sizes, and how many."""
+        found = "", 0.0
+        for c in self.columns if self.people is not None and not self.is_complete else ():
+            standing = self.stands[0][self.people.class_sizes([c]) == 1].sum()  # type: ignore[union-attr]
+            values = self.people.frequencies([c])  # type: ignore[union-attr]
+            found = max(found, (c, left_unique(values, float(standing), self.N)), key=itemgetter(1))
+        return found
+
+    @cached_property
     def domain_share(self) -> float | None:
         """Classes that occur among all combinations of the values that occur, where known."""
         if self.people is None or not self.people.is_columnwise:
@@ -184,6 +196,14 @@ def of_functions(columns: Iterable[str]) -> str:
     return (
         f"{', '.join(columns)}: in this table a function of the other columns, so it parts nobody "
         "and was left out"
+    )
+
+
+def of_louder(column: str, many: float) -> str:
+    """What is said of a column that alone leaves more people unique than are said of all."""
+    return (
+        f"{column} alone leaves about {many:,.0f} people unique, by how many share its values, and "
+        "whoever learns more finds no fewer"
     )
 
 

@@ -42,12 +42,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.population.margins import UNSEEN, contradicts, left_unique
+from reidbn.population.margins import UNSEEN
 from reidbn.population.multiplied import are_plain, means, near_knot, no_pair
 from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
 from reidbn.population.remarks import of_width
 from reidbn.population.result import Uniqueness, ends_of
-from reidbn.population.sample import of_functions, of_one_offs
+from reidbn.population.sample import of_functions, of_louder, of_one_offs
 from reidbn.population.weights import WEIGHTED
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.gamma import like
@@ -375,19 +375,6 @@ class StructuredFit(Uniqueness):
     # What class sizes say against it
 
     @cached_property
-    def contradicted(self) -> tuple[str, float] | None:
-        """A column that alone, by how many people share its values, leaves more than twice as many
-        people unique, and how many: learning more lowers that for nobody.
-        """
-        people, N = self.sample.people, self.population
-        if people is None or self.weights is not None:
-            return None
-        told = {c: left_unique(people.frequencies([c]), N) for c in self.sample.columns}
-        most = max(told, key=lambda c: told[c])
-        against = contradicts(told[most], self.expected_uniques, N, self.n)
-        return (most, told[most]) if against else None
-
-    @cached_property
     def _by_sizes(self) -> PitmanFit:
         return fit_pitman(self.sample, model="pitman-bayes")
 
@@ -563,12 +550,9 @@ class StructuredFit(Uniqueness):
             told = float(self._plain @ self._counted) / self.sampling_fraction
             found.append(no_pair(min(told, self.population)))
         if self.contradicted is not None:
-            column, many = self.contradicted
             found.append(
-                f"{column} alone leaves about {many:,.0f} people unique, by how many share its "
-                "values, and whoever learns more finds no fewer: the structures cannot tell, and "
-                f"the upper end is that of class sizes (pitman-bayes says "
-                f"{self._by_sizes.expected_uniques:,.0f})"
+                f"{of_louder(*self.contradicted)}: the structures cannot tell, and the upper end "
+                f"is that of class sizes (pitman-bayes says {self._by_sizes.expected_uniques:,.0f})"
             )
         if not self.uniques:
             found.append("nobody is unique in the table; that is no proof for the population")

@@ -13,7 +13,7 @@ then takes what is said of the smaller one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -291,30 +291,34 @@ def fit_every_subset(
     place[several[asked]] = np.searchsorted(wanted, asked[several[asked]])
     marginals = Marginals.of(known, columns, wanted)
     if weights is None:
+        stands = None
         layers, answers, _ = _calibrated(marginals, rows, frequencies, population)
-        said = answers[:, 3] * [frequencies[mask].uniques for mask in wanted.tolist()]
-        names = [c for group in groups for c in group]
-        louder = _louder(marginals, names, said * (population / rows.total), int(population))
-        told = tuple("" if at < 0 else louder[at] for at in place.tolist())
-        place[[column != "" for column in told]] = -1
-        return StructuredSubsets(marginals, rows, layers, place, answers, louder=told)
-    sizes, stood = places(marginals, rows, weights, of_large=as_counted)
-    layers, answers, several = _calibrated(marginals, rows, frequencies, population, sizes)
-    own = np.bincount(rows.of_record, weights, rows.rows) / rows.people
-    stands = Stands(sizes, own, several, stood, as_counted)
-    silent = ("",) * len(asked)
-    return StructuredSubsets(marginals, rows, layers, place, answers, stands, silent)
+    else:
+        sizes, stood = places(marginals, rows, weights, of_large=as_counted)
+        layers, answers, several = _calibrated(marginals, rows, frequencies, population, sizes)
+        own = np.bincount(rows.of_record, weights, rows.rows) / rows.people
+        stands = Stands(sizes, own, several, stood, as_counted)
+    said = answers[:, 3] * [frequencies[mask].uniques for mask in wanted.tolist()]
+    names = [c for group in groups for c in group]
+    louder = [names[j] if j >= 0 else "" for j in _louder(marginals, said, population)]
+    told = tuple("" if at < 0 else louder[at] for at in place.tolist())
+    place[[column != "" for column in told]] = -1
+    return StructuredSubsets(marginals, rows, layers, place, answers, stands, told)
 
 
-def _louder(marginals: Marginals, names: Sequence[str], said: Floats, N: int) -> list[str]:
-    """Of each subset asked for, the column that contradicts what is said of how many are unique."""
+def _louder(marginals: Marginals, said: Floats, N: float) -> Iterator[int]:
+    """Of each subset asked for the attribute that contradicts it, or -1.
+
+    `said` is how many people of the table stay unique there, as if each stood for as many.
+    """
     known = marginals.rows
-    alone = [left_unique(frequencies_of(known.people_by_value((j,))), N) for j in range(len(names))]
-    found = []
+    alone = []
+    for j in range(len(known.values)):
+        values = frequencies_of(known.people_by_value((j,)))
+        alone.append(left_unique(values, float(values.uniques), int(N)))
     for mask, many in zip(marginals.wanted.tolist(), said.tolist(), strict=True):
         most = max(marginals.attributes(mask), key=alone.__getitem__)
-        found.append(names[most] if contradicts(alone[most], many, N, round(known.n)) else "")
-    return found
+        yield most if contradicts(alone[most], many, 1.0) else -1
 
 
 def _coded(
