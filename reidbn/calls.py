@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reidbn.aside import hearing
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.errors import ReidbnError, UsageError, did_you_mean
 from reidbn.late import at_first_sight
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -74,7 +74,10 @@ _TOO_LONG = "a name is too long for a file; the text of a model is read by rb.lo
 
 
 def refuse_misfits_at_birth(owner: Any) -> None:
-    """A dataclass that is made with a field it does not have says so as a call does."""
+    """A class that is made with a field it does not have, or of what cannot be, says so.
+
+    The annotations are looked at where it could not be made, so that nothing is paid where it can.
+    """
     made = owner.__init__
     if "__init__" not in vars(owner) or hasattr(made, "__wrapped__"):
         return
@@ -83,12 +86,17 @@ def refuse_misfits_at_birth(owner: Any) -> None:
     def born(self: Any, *arguments: Any, **named: Any) -> None:
         try:
             made(self, *arguments, **named)
-        except TypeError:
+        except (TypeError, AttributeError, ValueError, LookupError, ArithmeticError) as raised:
+            if isinstance(raised, ReidbnError):
+                raise
             names = signature(made)
             try:
-                names.bind(self, *arguments, **named)
+                bound = names.bind(self, *arguments, **named)
             except TypeError as problem:
                 raise _misfitting_call(owner.__name__, names, named, problem) from None
+            hints = {**_hints(owner), **_hints(made)}
+            for name, value in list(bound.arguments.items())[1:]:
+                refuse_misfit(owner.__name__, name, value, hints.get(name, Any))
             raise
 
     owner.__init__ = born
@@ -288,6 +296,9 @@ def _fits_several(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
     """Mappings, tuples and lists, and what is in them."""
     if not isinstance(origin, type) or issubclass(origin, np.ndarray):
         return not isinstance(origin, type) or isinstance(value, origin)
+    if issubclass(origin, Mapping) and len(inner) == 1:  # things by their names, made of a list
+        value = [*value.values()] if isinstance(value, Mapping) else value
+        return _fits_several(value, Iterable, inner)
     if issubclass(origin, Mapping):  # what is in it is judged by name, where it is read
         return isinstance(value, Mapping) and all(fits(key, inner[0]) for key in value)
     if issubclass(origin, str | bytes) or not issubclass(origin, Iterable):
@@ -352,7 +363,7 @@ def said(hint: Any) -> str:
         return " or ".join(repr(option) for option in inner)
     if hint in _WORDS or origin in _WORDS:
         return _WORDS.get(hint) or _WORDS[origin]
-    if isinstance(origin, type) and issubclass(origin, Mapping):
+    if isinstance(origin, type) and issubclass(origin, Mapping) and len(inner) > 1:
         return f"a mapping {{name: {said(inner[1])}}}"
     if isinstance(origin, type) and issubclass(origin, Iterable) and inner:
         kinds = " and ".join(dict.fromkeys(said(i) for i in inner if i is not Ellipsis))

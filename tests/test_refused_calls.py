@@ -31,6 +31,16 @@ def people(**more):
         (lambda: rb.knowledge(people(), {"age": 10**400}), "not a number"),
         (lambda: rb.candidates(people(), people(), match={"age": int}), "function fails"),
         (lambda: rb.disclosure(people(), "sex", tolerance={"age": np.ones(2)}), "tolerance"),
+        (lambda: rb.attack.Expert("e", 5), "Expert: quantiles is an int"),
+        (lambda: rb.attack.Measured(5), "Measured: studies is an int"),
+        (lambda: rb.attack.Elicited(5), "Elicited: experts is an int"),
+        (lambda: rb.Attack("a", nodes=np.array(0.2)), "nodes is a ndarray; it takes a list"),
+        (lambda: rb.load("marketer").with_node("risk"), "nodes is a tuple with a str in it"),
+        (lambda: rb.load("marketer").save("half \ud800.yaml"), "half a character"),
+        (lambda: rb.attack.Node.from_function(5), "an int is no function"),
+        (lambda: rb.microdata.Ladder(5.0), "Ladder: rungs is a float"),
+        (lambda: rb.microdata.Ladder({"a": 5}), "the levels of a value is an int"),
+        (lambda: rb.microdata.Dates(order=np.array([1, 2])), "Dates: order is"),
     ],
 )  # fmt: skip
 def test_it_ends_in_an_error_of_the_house(call, said):

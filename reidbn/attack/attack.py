@@ -28,7 +28,7 @@ from reidbn.attack.parts import (
     Question,
     SubjectColumn,
 )
-from reidbn.calls import check_fields, described, typed
+from reidbn.calls import check_fields, described, refuse_misfit, typed
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, Ref, Variable, frozen
 from reidbn.errors import Problem, UsageError, did_you_mean, raise_problems
@@ -403,6 +403,7 @@ class Attack:
     @typed
     def with_node(self, *nodes: Node) -> Attack:
         """A copy with nodes added or replaced."""
+        refuse_misfit("with_node", "nodes", nodes, tuple[Node, ...])
         return replace(self, nodes=self.nodes.replace(*nodes))
 
     @typed

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reidbn.aside import in_passing
-from reidbn.calls import typed
+from reidbn.calls import described, typed
 from reidbn.cpds.protocol import CPD, NO, YES, Array, Scope, Variable, yes_no
 from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
@@ -139,6 +139,8 @@ class Function(CPD):
         for name, known in _REGISTERED.items():
             if known is function:
                 return cls(name)
+        if not callable(function) or not hasattr(function, "__name__"):
+            raise UsageError(f"{described(function)} is no function with a name; def one")
         return cls(function.__name__, function)
 
     @property

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from reidbn.calls import typed
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.limits import regular
 from reidbn.microdata.classes import Ints
@@ -51,6 +51,8 @@ class Ladder(Hierarchy):
     def __post_init__(self) -> None:
         if not self.rungs:
             raise UsageError("a hierarchy of no values; list each value with its levels")
+        for path in self.rungs.values():
+            refuse_misfit("Ladder", "the levels of a value", path, tuple[str, ...])
         names = dict(_as_high(self.rungs.items()))
         covers: dict[str, set[str]] = {}
         for value, path in names.items():
@@ -314,6 +316,7 @@ class Dates(Hierarchy):
         start: str | datetime.date | None = None,
         order: str | None = None,
     ) -> None:
+        refuse_misfit("Dates", "order", order, str | None)
         if order is not None and order not in ORDERS:
             raise UsageError(f'order="{order}"; {did_you_mean(order, ORDERS)}')
         days = [u for u in units if isinstance(u, int | np.integer) and not isinstance(u, bool)]

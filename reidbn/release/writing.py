@@ -228,8 +228,11 @@ def _place(path: str | os.PathLike[str]) -> Path:
     """Where the bytes go: a link is followed, so that it stays a link."""
     if not isinstance(path, str | os.PathLike) or not str(path):
         raise UsageError("path is the path of a file")
-    if "\0" in str(path):
-        raise UsageError("path has a character of code 0 in it; no file can be called so")
+    try:
+        if b"\0" in os.fsencode(path):
+            raise UsageError("path has a character of code 0 in it; no file can be called so")
+    except UnicodeEncodeError:
+        raise UsageError("path has half a character in it; no file can be called so") from None
     place = Path(os.path.realpath(path))
     if place.is_dir():
         raise UsageError(f"{path}: is a folder; name a file in it")
