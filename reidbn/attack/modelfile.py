@@ -172,6 +172,16 @@ def models() -> tuple[str, ...]:
 
 
 @cache
+def models_with(*parameters: str) -> tuple[str, ...]:
+    """Those of them that have all of these parameters.
+
+    >>> models_with("p_family_here", "p_in_release")
+    ('family-cascade', 'linkage-family')
+    """
+    return tuple(one for one in models() if load(one).settable.keys() >= set(parameters))
+
+
+@cache
 def _references() -> dict[str, str]:
     """What each [Key] stands for."""
     path = models_folder() / "REFERENCES.md"

@@ -291,6 +291,12 @@ class Scenario:
             and knows.sparse is None
         )  # fmt: skip
 
+    @property
+    def beside_known(self) -> list[str]:
+        """Its parts that say more than what is known."""
+        parts = ("set", "given", "do", "parameters", "nodes", "questions")
+        return [part for part in parts if getattr(self, part)]
+
     def on(self, attack: Attack) -> Attack:
         """The attack with the scenario's own parameters, nodes and questions.
 

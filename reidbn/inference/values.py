@@ -23,6 +23,7 @@ from reidbn.attack.columns import (
 )
 from reidbn.attack.events import EVERYTHING_SURE
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
+from reidbn.attack.modelfile import models_with
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.calls import described
 from reidbn.cpds.protocol import Array
@@ -81,6 +82,9 @@ def _instead(attack: Attack, name: str) -> str:
     members = {m for g in attack.groups.values() for m in g.members if m.startswith(KNOWS)}
     meant = name == "known" or name != column or f"{KNOWS}{column}" in members
     hint = did_you_mean(name, attack.settable)
+    others = () if hint.startswith("did you") else models_with(name)
+    if others:
+        return f"it is one of {' and '.join(others)}"
     sure = EVERYTHING_SURE in members and name.startswith("p_") and not hint.startswith("did you")
     if not (members and meant) and not sure:
         return hint

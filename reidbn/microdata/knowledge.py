@@ -537,16 +537,12 @@ def _of_scenario(
     sensitive: str | None,
 ) -> Knowledge:
     """What a scenario says is known of these people; refused where it says more than that."""
+    from reidbn.attack.modelfile import models_with
     from reidbn.attack.scenario import Profile
     from reidbn.attack.scenariofile import load_scenario
     from reidbn.microdata.placing import place, refuse_unnamed
 
     whole = load_scenario(known)
-    more = [
-        word
-        for word in ("set", "given", "do", "parameters", "nodes", "questions")
-        if getattr(whole, word)
-    ]
     if whole.knows is not None and whole.knows.sparse is not None:
         raise UsageError(
             f"scenario {whole.name} is about sparse records, of which any few facts may be known: "
@@ -554,15 +550,19 @@ def _of_scenario(
             in_shell=f"scenario {whole.name} is about sparse records, of which any few facts may "
             "be known: reidbn linkage reads these",
         )
-    if more:
+    if whole.beside_known:
+        more = ", ".join(whole.beside_known)
         said = (
-            f"scenario {whole.name} says more than what is known ({', '.join(more)}), which would "
-            f"be dropped here: there is no network. Ask "
+            f"scenario {whole.name} says more than what is known ({more}), which would be dropped "
+            "here: there is no network. Ask "
         )
+        takes = models_with(*whole.set) if whole.set else ()
+        attack = f'"{takes[0]}"' if takes else "attack"
+        named = f" --attack {takes[0]}" if takes else ""
         raise UsageError(
-            f'{said}rb.assess(attack, people, scenario="{whole.name}"), or say what is known in a '
-            "dict",
-            in_shell=f"{said}reidbn assess --scenario {whole.name}, or say what is known: "
+            f'{said}rb.assess({attack}, people, scenario="{whole.name}"), or say what is known in '
+            "a dict",
+            in_shell=f"{said}reidbn assess{named} --scenario {whole.name}, or say what is known: "
             "--known COLUMN=CHANCE",
         )
     if whole.knows is None:
