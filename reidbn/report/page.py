@@ -215,8 +215,9 @@ def markdown(page: Sheet) -> str:
             lines += [rows[0], "|" + "---|" * len(shown.heads), *rows[1:]]
         for title, sentences in section.folded:
             lines += ["", f"**{title}**", "", *sentences]
-    text = "\n".join(lines) + "\n"  # no tag and no link that a cell or a name brings
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text).replace("](", "]\\(")
+    text = "\n".join(lines) + "\n"  # no tag, link or bare address that a cell or a name brings
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text).replace("](", "]\\(")
+    return re.sub(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)", r"\\", text, flags=re.IGNORECASE)
 
 
 def _cell(text: str) -> str:
