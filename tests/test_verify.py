@@ -168,7 +168,8 @@ def test_a_seal_that_is_none_is_said_to_be_none(text, tmp_path, capsys):
 
 
 def test_nothing_in_a_markdown_report_runs_or_is_followed(tmp_path):
-    odd = ["<img src=x onerror=alert(1)>", "<script>alert(2)</script>", "<!--", "see http://a.example or www.b.example"]
+    odd = ["<img src=x onerror=alert(1)>", "<script>alert(2)</script>", "<!--",
+           "see http://a.example or www.b.example"]  # fmt: skip
     people = rb.read_table(
         {"[l](javascript:alert(3))": [odd[i % 4] for i in range(80)], "b": ["x", "y"] * 40},
         quasi_identifiers=["[l](javascript:alert(3))", "b"])  # fmt: skip
