@@ -246,6 +246,16 @@ def test_a_number_that_can_only_be_whole_moves_in_whole_steps(tmp_path):
     assert (rb.tornado(cut)["h"].low, rb.tornado(cut)["h"].high) == (3, 15)
 
 
+def test_a_parameter_without_a_bar_is_named_and_the_others_are(tmp_path):
+    """Attempts per day: half a day's are no count."""
+    path = written(tmp_path, ATTEMPTS.replace("2 * m", "2 * rate").replace(
+        "m: {value: 3, range: [1, 8], unit: people, source: s}",
+        "rate: {value: 2.0, range: [0.5, 4], unit: people, source: s}"))  # fmt: skip
+    with pytest.raises(rb.UsageError, match=r'rate has no bar .*; those of others: over=\["p"\]'):
+        rb.tornado(path)
+    assert [bar.parameter for bar in rb.tornado(path, over=["p"])] == ["p"]
+
+
 def test_a_number_that_is_read_as_a_count_loses_its_bar_alone(tmp_path):
     path = written(tmp_path, ATTEMPTS.replace("2 * m", "2 * m + 0.0 * p"))
     bars = rb.tornado(path)

@@ -50,10 +50,11 @@ def _whole(scope: Scope, ref: Ref, what: str) -> Array:
     values = np.asarray(scope.value(ref), dtype=float)
     wrong = ~((values >= 0) & (values == np.floor(values)))  # also catches NaN
     if wrong.any():
-        found = "" if str(ref).startswith("@") else f" of {values[wrong].flat[0]:.12g}"
+        found = "" if str(ref).startswith("@") else f" of {float(values[wrong].flat[0])}"
         counts = "" if not str(ref).startswith("$") else (
-            f". {str(ref)[1:]} is asked at values that are no counts: give it a whole value and "
-            f"range, and a prior over whole numbers in place of what experts say of any number"
+            f". {str(ref)[1:]} is asked at values that are no counts: give it, and what it stands "
+            "on, a whole value and range, and a prior over whole numbers in place of what experts "
+            "say of any number"
         )  # fmt: skip
         raise ModelError(f"{scope.child.name}: a {what}{found}; it must be 0, 1, 2, ...{counts}")
     return values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from reidbn.above import is_above
 from reidbn.aside import asides
 from reidbn.attack.parts import Parameter
 from reidbn.calls import typed
-from reidbn.errors import ModelError, UsageError, did_you_mean
+from reidbn.errors import ModelError, ReidbnError, UsageError, did_you_mean
 from reidbn.inference.asked import Asked, Asking, Values
 from reidbn.inference.cut import SHOWN
 from reidbn.inference.network import Array
@@ -253,18 +253,29 @@ def _with_bars(
         return responses(case, [*ranges], ranges), ()
     except (ModelError, UsageError):
         kept, said = dict(ranges), []
-        for name in numbers:
+        for name, (low, high) in ranges.items():
             try:
                 responses(case, [name], ranges)
             except (ModelError, UsageError) as problem:
-                low, high = ranges[name]
+                del kept[name]
+                if name not in numbers:
+                    _refuse_bar(name, [n for n in ranges if n not in (name, *numbers)], problem)
                 why = str(problem).partition(". ")[0]
                 said.append(f"{name} has no bar: from {low:g} to {high:g} it is not always what "
                             f"it is read as ({why})")  # fmt: skip
-                del kept[name]
         if not said:
             raise
         return responses(case, [*kept], kept), tuple(said)
+
+
+def _refuse_bar(name: str, others: Sequence[str], problem: ReidbnError) -> NoReturn:
+    """Of a parameter nothing is left out without a word: a threshold may be crossed there."""
+    if not others:
+        raise problem
+    rest = f"{name} has no bar ({problem}); those of others: "
+    names = ", ".join(f'"{other}"' for other in others)
+    options = " ".join(f"--over {other}" for other in others)
+    raise UsageError(f"{rest}over=[{names}]", in_shell=f"{rest}{options}") from problem
 
 
 def _in_units(tornado: Tornado, scale: Scale) -> Tornado:
