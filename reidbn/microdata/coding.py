@@ -37,8 +37,16 @@ _CODE = re.compile(r"\d+e\d+", re.IGNORECASE)
 """A number with an exponent that may as well be a code: 1E5 beside 1F6."""
 _READABLE = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf(?:inity)?)")
 """What readers such as pandas take for a number, 05 and .5 among them."""
-_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:([,'\u2019_])\d{3})(?:\1\d{3})*(?:\.\d*)?", re.A)
 """A number with its thousands apart."""
+_DAY = re.compile(r"\d+(?:[-/:.t]\d+){2,}z?|\d+[-/:]\d+")
+"""A day or a time, or a part of one, in numbers."""
+_HEX = re.compile(r"[-+]?0x[0-9a-f]+")
+TAKEN_FOR_MISSING = frozenset((
+    "na", "n/a", "nan", "-nan", "null", "none", "nil", "<na>", "#n/a", "#na", "#n/a_n/a",
+    "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan",
+))  # fmt: skip
+"""What pandas, R and others take for a cell that is missing."""
 _MINUS = "\u2212"
 _BEGINS = frozenset("+-.,0123456789")
 _HELD = 16
@@ -395,8 +403,8 @@ def said_otherwise(labels: NDArray[Any], of: str) -> tuple[int, str]:
     same = int((one_said(labels) != np.arange(labels.size)).sum())
     return same, (
         f"{counted(same, 'text')} of {of} {agree(same, 'differs', 'differ')} from another in "
-        f"capitals, blanks or the form of a letter or a number alone (as Flu and flu, or 5, 5.0 "
-        f"and 05)"
+        f"capitals, blanks or the form of a letter, a number or a day alone (as Flu and flu, or 5, "
+        f"5.0 and 05)"
     )
 
 
@@ -420,12 +428,27 @@ def _readings(text: str) -> list[str | float]:
     if not text.isascii():
         text = "".join(c for c in text if unicodedata.category(c) != "Cf").replace(_MINUS, "-")
     bare, share = text.removesuffix("%"), text.endswith("%")
-    forms = [bare.replace(",", "."), *([bare.replace(",", "")] * bool(_THOUSANDS.fullmatch(bare)))]
+    apart = _THOUSANDS.fullmatch(bare)
+    forms = [bare.replace(",", "."), *([bare.replace(apart[1], "")] if apart else [])]
     found: list[str | float] = [
         float(decimal.Decimal(form) / 100) if share else float(form)
         for form in forms if _READABLE.fullmatch(form)
     ]  # fmt: skip
+    if _HEX.fullmatch(text):
+        return [text, float(int(text, 16))]
+    if _DAY.fullmatch(text):  # 2020-1-1 and 2020-01-01, 9:30 and 09:30
+        return [re.sub(r"\d+", lambda number: number[0].lstrip("0") or "0", text)]
     return found or [text]
+
+
+def taken_for_missing(labels: NDArray[Any]) -> list[str]:
+    """The texts of a column that whoever reads a file of them may take for a missing cell.
+
+    >>> taken_for_missing(object_array(["flu", "NA", "None", "nausea"]))
+    ['NA', 'None']
+    """
+    texts = [value for value in labels.tolist() if isinstance(value, str)]
+    return [text for text in texts if plainly(text).replace(" ", "_") in TAKEN_FOR_MISSING]
 
 
 def _number_of(value: Any) -> Any:

@@ -76,7 +76,7 @@ def head_of(path: Path, delimiter: str | None = None) -> Head:
             line = _text(path, stream.readline(_LONGEST))
     if not line.strip():
         raise DataError(f"{path.name}: the first line is empty; it must name the columns")
-    mark = delimiter or max(",;\t|", key=line.count)
+    mark = delimiter or max(",;\t|", key=re.sub(r'"(?:[^"]|"")*"', "", line).count)
     names = without_apostrophes(next(csv.reader([line], delimiter=mark)))
     return Head(names, mark, int(said is not None), first.startswith(codecs.BOM_UTF8 + b'"'))
 

@@ -60,6 +60,7 @@ RARE = (10, 0.05)  # people whom a value has, and a share of all
 POSTCODES = re.compile(r"(?i)zip|post.?(al|code)|plz|postleit")
 """Columns of which whole numbers are codes of places, and no amounts."""
 PARTED = ("quantiles", "width")
+MOST_WIDE = 1e15  # a tenth: wider bands than numbers that are told apart by ones
 
 
 @typed
@@ -388,6 +389,8 @@ def _bands(numbers: Sequence[float]) -> Bands | None:
     if whole and low >= 0 and FEWEST * 5 <= high - low <= AGES:
         return Bands(5, 10, 20)
     step = (high - low) / BANDS
+    if not 0 < step < MOST_WIDE:  # one number however it is written, none that is finite, or such
+        return None
     digits = math.floor(math.log10(step))
     times = next(m for m in (1, 2, 5, 10) if float(f"{m}e{digits}") >= step * (1 - 1e-9))
     if whole and float(f"{times}e{digits}") < 2:  # few whole numbers

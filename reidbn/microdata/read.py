@@ -289,7 +289,8 @@ def read_table(
     notes = (*people.notes, *remarks, *blanks.notes)
     for_what = {subject_id: AS_ID, weights: "for the survey weights"}
     others = others_of(table.header, roles.all, table, for_what, direct)
-    return replace(people, notes=notes, others=others, reading=TableSource(_at_hand(source)))
+    reading = TableSource(_at_hand(source), delimiter)
+    return replace(people, notes=notes, others=others, reading=reading)
 
 
 def _read(

@@ -40,6 +40,8 @@ class TableSource:
     """
 
     source: Any = field(default=None, repr=False)
+    delimiter: str | None = None
+    """What parts the cells of its CSV files, as it was said."""
 
     def __reduce__(self) -> tuple[type[TableSource], tuple[()]]:
         return TableSource, ()

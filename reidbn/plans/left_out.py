@@ -13,7 +13,7 @@ import numpy as np
 
 from reidbn.attacks.secrets.asked import has_secret
 from reidbn.microdata.classes import Ints
-from reidbn.microdata.coding import said_otherwise
+from reidbn.microdata.coding import said_otherwise, taken_for_missing
 from reidbn.microdata.generalise import climbed
 from reidbn.plans.nodes import Looked
 from reidbn.plans.ways import Node
@@ -67,6 +67,13 @@ def about_secrets(plan: ReleasePlan) -> list[str]:
             said[
                 f"{words}, and {agree(same, 'is', 'are')} counted as one secret with it, since "
                 f"readers of a file take them so"
+            ] = None
+        if absent := taken_for_missing(plan.people.labels(t.measure)):
+            said[
+                f"{', '.join(absent)} {agree(len(absent), 'is', 'are')} counted as a {t.measure}, "
+                f"and many readers of a file (pandas, R) take it for a missing cell, and what is "
+                f"left for a larger share: if it is none, say so when the table is read "
+                f"(missing_values=, --missing-values {absent[0]})"
             ] = None
         if gone:
             said[

@@ -178,6 +178,8 @@ def _of_secrets(people: People, targets: Sequence[Target], if_missing: str) -> t
 def _of_secret(people: People, target: Target, if_missing: str) -> Target:
     name = target.measure
     if name not in people.sensitive:
+        if (hint := did_you_mean(name, people.sensitive)).startswith("did you"):
+            raise UsageError(f'target {name}: no secret "{name}"; {hint}')
         raise UsageError(
             f'target {name}: a best guess is about a secret; name it, sensitive=["{name}"], '
             f"when the table is read",
@@ -384,10 +386,15 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
             " (of a class that breaks a limit on a secret everybody goes, never single people)"
         )
     remedy = f"Allow more to be left out (suppress_at_most=), {more}or ask for less"
-    if not kept and all(t.on_secret for t in unmet):  # all are one class then, which would go
+    if not kept:  # all are one class then: no risk falls when it is smaller
+        remedy = "Ask for less: all are alike there, and leaving people out lowers nothing"
+    if not kept and all(t.on_secret for t in unmet):
         remedy = "Ask for less, or leave some whose secret is the commonest out of the table first"
     for t in unmet:
-        values = len(np.unique(table.secrets[t.measure])) if t.on_secret else 0
+        values = 0
+        if t.on_secret:
+            own = has_secret(table.people, t.measure)
+            values = len(np.unique(table.secrets[t.measure][own]))
         if values and t.limit < 1 / values:  # so it is in every class, whoever goes
             remedy = (
                 f"Ask for less: of {counted(values, 'value')} of {t.measure} one has a share of "

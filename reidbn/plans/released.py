@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -68,9 +69,10 @@ def source_frame(people: People, source: Any, path: str | os.PathLike[str]) -> W
     source = people.reading.source if source is None else source
     if source is None:
         raise UsageError("what these people were read from is not at hand: name it, source=")
-    if has_no_header(source_of(source)):
+    delimiter = people.reading.delimiter
+    if has_no_header(source_of(source, delimiter=delimiter)):
         raise DataError(f"the file would be headed by a person's values: {NO_HEADER}")
-    return _whole_of(source)
+    return _whole_of(source, delimiter)
 
 
 def written_frame(
@@ -167,7 +169,8 @@ def _that_run(released: People, others: Sequence[str]) -> list[str]:
     if released.reading.source is None:
         return []
     try:
-        source, rows = source_of(released.reading.source), released.rows_read
+        source = source_of(released.reading.source, delimiter=released.reading.delimiter)
+        rows = released.rows_read
         names = [name for name in others if name in source.header]
         return [name for name, raw in readable(source, names).items()
                 if runs(raw.values[i] for i in np.unique(raw.codes[rows]) if i >= 0)]  # fmt: skip
@@ -204,6 +207,12 @@ def write_frame(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     """Write what is released, for its owner alone."""
     if Path(path).suffix.lower() == ".csv":
         return write_csv(table, path, of_people=True)
+    alike = Counter(str(name).casefold() for name in table.columns)
+    if twice := [str(n) for n in table.columns if not str(n) or alike[str(n).casefold()] > 1]:
+        raise UsageError(
+            f"a Parquet file has no two columns whose names differ by capitals alone, and none "
+            f"without a name ({', '.join(map(repr, twice))}): rename them, or write a .csv file"
+        )
     return Path(write_frames(path, [table]))
 
 
@@ -276,7 +285,7 @@ def released_frame(people: People, source: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _whole_of(source: Any) -> Whole:
+def _whole_of(source: Any, delimiter: str | None) -> Whole:
     """The whole source as a frame, texts as they are written."""
     import duckdb
     import pandas as pd
@@ -288,7 +297,7 @@ def _whole_of(source: Any) -> Whole:
         if not path.is_file():
             raise DataError(f"no file {path}")
         if is_csv(path):
-            head = head_of(path)
+            head = head_of(path, delimiter)
             frame = pd.read_csv(
                 path, sep=head.mark, dtype=str, keep_default_na=False, encoding="utf-8-sig",
                 skiprows=head.skip, names=head.names, header=0,

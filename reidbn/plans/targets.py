@@ -283,6 +283,11 @@ def _of_measure(measure: str, limit: Any) -> Target:
     left, sign, right = text.partition("<=")
     if sign and left.strip().lower() == BEST_GUESS:
         return Target(measure, BEST_GUESS, _checked(right, measure))
+    if measure.strip().lower() in PRESETS:
+        raise UsageError(
+            f"{measure} is a precedent, which has limits of its own: write it alone, as text, "
+            f'"{measure}"'
+        )
     if measure == "k":
         raise UsageError('k is how many are alike: write it as text, a whole number, "k=5"')
     if is_number(limit):
