@@ -300,3 +300,89 @@ def test_a_condition_holds_of_all_that_is_varied(tmp_path, formula):
         assert not any("in a condition" in note for note in narrow.notes)
     learnt = rb.learn(path, [test])
     assert "held at its value, in a condition with what is varied: r" in learnt.notes
+
+
+# -- rounding of what is worked out ----------------------------------------------------------------
+
+
+WHOLE = """\
+parameters:
+  n: {value: 3, range: [0, 100], unit: people, source: s}
+  share: {value: 0.05, range: [0, 1], source: s}
+  p: {value: 0.25, range: [0, 1], source: s}
+numbers: {m: {is: "FORMULA", unit: people}}
+nodes:
+  a: {states: 0..9, cpd: {kind: binomial, n: $m, p: $p}, source: s}
+  b: {cpd: {kind: unique, of: $m}, source: s}
+questions: {risk: {target: "a>=1"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "values", "m"),
+    [
+        ("share * n", {"share": 0.07, "n": 100}, 7),
+        ("share * n", {"share": 0.29, "n": 100}, 29),
+        ("n * 0.1 * 10", {"n": 3}, 3),
+        ("(n + 0.3) - 0.3", {"n": 2}, 2),
+        ("n / 49 * 49", {"n": 1}, 1),
+        ("n / 3 * 3", {"n": 1}, 1),
+    ],
+)
+def test_what_is_whole_but_for_rounding_is_a_count(formula, values, m, tmp_path):
+    path = written(tmp_path, WHOLE.replace("FORMULA", formula).replace("0..9", "0..40"))
+    assert float(rb.ask(path, set=values)) == pytest.approx(1 - 0.75**m, abs=1e-12)
+    assert float(rb.ask(path, "b=yes", set=values)) == (m == 1)
+
+
+def test_what_is_far_from_whole_is_none(tmp_path):
+    path = written(tmp_path, WHOLE.replace("FORMULA", "share * n"))
+    with pytest.raises(rb.errors.ModelError, match=r"a class of 0\.5; its size is a whole number"):
+        rb.ask(path, "b=yes", set={"n": 10})
+    with pytest.raises(rb.errors.ModelError, match=r"a number of attempts of 0\.30000000000003"):
+        rb.ask(path, set={"n": 1, "share": 0.30000000000003})
+
+
+LEFT = """\
+parameters:
+  a: {value: 0.7, range: [0, 0.7], source: s}
+  b: {value: 0.3, range: [0, 0.3], source: s}
+numbers: {r: "1 - a - b"}
+nodes:
+  x: {cpd: {kind: probability, p: $r}, source: s}
+  y: {parents: [x], rows: [{when: {x: yes}, p: {yes: 0.9, no: 0.1}}, {p: {yes: 0.2, no: 0.8}}],
+      source: s}
+questions: {risk: {target: y=yes, given: {x: yes}}}
+"""
+
+
+def test_what_can_never_be_is_no_evidence(tmp_path):
+    """1 - 0.7 - 0.3 is 5.6e-17 in a computer, and 0."""
+    path = written(tmp_path, LEFT)
+    with pytest.raises(rb.errors.ImpossibleEvidence, match="x=yes"):
+        rb.ask(path)
+    assert float(rb.ask(path, "x=yes")) == 0
+    assert float(rb.ask(path, set={"a": 0.6})) == pytest.approx(0.9, abs=1e-12)
+
+
+COUNTED = """\
+groups:
+  known: {members: [ka, kb], probability: [0.1, 0.2], source: s}
+nodes:
+  shown: {states: STATES, parents: [known], cpd: {kind: count}, story: How many the form counts}
+  hit: {parents: [ka, kb], cpd: {kind: and}}
+questions: {risk: {target: "known>=2"}, many: {expect: known}}
+"""
+
+
+@pytest.mark.parametrize("states", ["0..2", "[0, 1, 2]"])
+def test_setting_a_count_changes_nothing_of_what_is_counted(states, tmp_path):
+    """By hand: .1 x .2 = .02 know both; of .28 who know one or more, .02."""
+    path = written(tmp_path, COUNTED.replace("STATES", states))
+    for n in "012":
+        how = {"do": {"shown": n}}
+        assert float(rb.ask(path, **how)) == pytest.approx(0.02, abs=1e-12)
+        assert float(rb.ask(path, "many", **how)) == pytest.approx(0.3, abs=1e-12)
+        both = rb.ask(path, "hit=yes", given={"known": ">=1"}, **how)
+        assert float(both) == pytest.approx(0.02 / 0.28, abs=1e-12)
+    assert float(rb.ask(path, "known>=2", given={"shown": "2"})) == 1

@@ -232,8 +232,8 @@ def with_count(attack: Attack, group: str) -> tuple[Attack, str]:
             f"keeps them apart, and assess it again"
         )
     states = tuple(str(i) for i in range(len(attack.groups[group].members) + 1))
-    for node in attack.nodes.values():
-        if isinstance(node.cpd, Count) and (node.parents, node.states) == ((group,), states):
+    for node in attack.nodes.values():  # a node of the author's may be set while nothing is known
+        if _is_added(node) and node.parents == (group,):
             return attack, node.name
     name = free_name(attack, f"{group}_count")
     made = Node(name, states, Count(), (group,), story=_how_many(group))
@@ -249,6 +249,12 @@ def as_written(attack: Attack) -> Attack:
     read |= {name for utility in attack.utilities.values() for name in utility.of}
     kept = [n for n in left if n.name in read or not _is_added(n)]
     return attack if len(kept) == len(attack.nodes) else attack.replace(nodes=kept)
+
+
+def as_the_authors(attack: Attack, names: Iterable[str]) -> Attack:
+    """The attack where these counts, which may stand in its file and are set, count no group."""
+    added = [n for n in map(attack.nodes.get, names) if n is not None and _is_added(n)]
+    return attack.with_node(*(replace(node, story="") for node in added)) if added else attack
 
 
 def _is_added(node: Node) -> bool:

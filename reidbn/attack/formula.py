@@ -241,6 +241,28 @@ def _value(term: Term, value: Callable[[str], Any], at_least_one: Callable[..., 
     return np.asarray(at_least_one(*args) if term.op == "any" else _VALUES[term.op](*args))
 
 
+def settled(
+    term: Term, found: Array, values: Mapping[str, Any], terms: Mapping[str, Term]
+) -> Array:
+    """A formula's values `found`, whole where they are whole but for rounding: 0.07 * 100 is 7.
+
+    What can never be has the chance 0 so, and a number of attempts is a count.
+
+    >>> parts = {"a": np.array(0.7), "b": np.array(0.3)}
+    >>> term = parse("1 - a - b")
+    >>> found = evaluate(term, parts.__getitem__)
+    >>> bool(found != 0), float(settled(term, found, parts, {}))
+    (True, 0.0)
+    """
+    whole = np.rint(found)
+    with np.errstate(invalid="ignore"):  # of infinities
+        gap = np.abs(found - whole)
+    near = (gap > 0) & (gap <= HAIR * np.maximum(np.abs(whole), 1.0))  # not where it is no number
+    if not near.any():
+        return found
+    return np.where(near & (gap <= rounding(term, values, terms)[1]), whole, found)
+
+
 def rounding(
     term: Term, values: Mapping[str, Any], terms: Mapping[str, Term]
 ) -> tuple[Array, Array]:

@@ -179,13 +179,21 @@ def with_numbers(attack: Attack, values: Mapping[str, Any]) -> Mapping[str, Any]
 def broken_condition(attack: Attack, values: Mapping[str, Any]) -> str | None:
     """The first condition that does not hold at some setting, and where; None when all hold."""
     values = with_numbers(attack, values) if attack.conditions else values
+    broken = first_broken(attack, values)
+    if broken is None:
+        return None
+    condition, first = broken
+    named = {n: np.atleast_1d(np.asarray(values[n], float)) for n in condition.names}
+    at = {n: float(v[min(first, len(v) - 1)]) for n, v in named.items()}
+    return f"{condition} does not hold at {_at(at)}"
+
+
+def first_broken(attack: Attack, values: Mapping[str, Any]) -> tuple[Condition, int] | None:
+    """The first condition that does not hold, and at which of the settings; `values` are of all."""
     for condition in attack.conditions:
-        named = {n: np.atleast_1d(np.asarray(values[n], float)) for n in condition.names}
         held = np.atleast_1d(condition.holds(values, attack.derived.terms))
         if not held.all():
-            first = int(np.argmin(held))
-            at = {n: float(v[min(first, len(v) - 1)]) for n, v in named.items()}
-            return f"{condition} does not hold at {_at(at)}"
+            return condition, int(np.argmin(held))
     return None
 
 

@@ -29,6 +29,7 @@ from reidbn.attack.formula import (
     inlined,
     parse,
     rounding,
+    settled,
 )
 from reidbn.attack.parts import PROBABILITY, Number, Parameter
 from reidbn.attack.units import TO_A_CHANCE, Units, units_of
@@ -96,14 +97,16 @@ class Derived:
             if name in given:
                 known[name] = np.atleast_1d(np.asarray(given[name], dtype=float))
             elif not self.is_per_person(name):
-                known[name] = np.atleast_1d(evaluate(self.terms[name], known.__getitem__))
+                found = np.atleast_1d(evaluate(self.terms[name], known.__getitem__))
+                known[name] = settled(self.terms[name], found, known, self.terms)
         return {name: known[name] for name in self.order if name in known}
 
     def strictly(self, name: str, known: Mapping[str, Array], held: Container[str] = ()) -> Array:
         """The values of a number; none where any(p, n) in it is of a p that is no chance."""
         if name in held or all(step.op != "any" for step in self.terms[name].walk()):
             return known[name]
-        return np.atleast_1d(evaluate(self.terms[name], known.__getitem__, strict=True))
+        found = np.atleast_1d(evaluate(self.terms[name], known.__getitem__, strict=True))
+        return settled(self.terms[name], found, known, self.terms)
 
     def checked(
         self,

@@ -71,9 +71,15 @@ class Unique(CPD):
     )
 
     def probabilities(self, scope: Scope) -> Array:
-        return yes_no(
-            scope.child, np.where(scope.value(self.of) == 1, scope.value(self.stays), 0.0)
-        )
+        size = np.asarray(scope.value(self.of))
+        odd = ~((size >= 0) & (size == np.rint(size)))  # also catches NaN
+        if odd.any() and scope.checks and str(self.of).startswith("$"):
+            raise ModelError(
+                f"{scope.child.name}: a class of {float(size[odd].flat[0])}; its size is a whole "
+                "number of records. Of a mean, ask what may be unique at each size, in a node of "
+                "sizes"
+            )
+        return yes_no(scope.child, np.where(size == 1, scope.value(self.stays), 0.0))
 
     def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
         return None if self.of == f"${name}" else 1

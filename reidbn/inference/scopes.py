@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.formula import evaluate
+from reidbn.attack.formula import evaluate, settled
 from reidbn.cpds.protocol import Array, Scope, Variable
 
 States = NDArray[np.intp]
@@ -40,6 +40,7 @@ class _Bound(Scope):
         derived = self.attack.derived  # a number that differs from person to person
         read = {n: self.value(self.resolve(n)) for n in derived.terms[name].names}
         values = evaluate(derived.terms[name], read.__getitem__, strict=self.checks)
+        values = settled(derived.terms[name], values, read, derived.terms)
         return derived.checked(name, values, derived.off(name, read)) if self.checks else values
 
     @abstractmethod

@@ -5,7 +5,7 @@ const Engine = (() => {
   const HAIR = 1e-12, MASS = 1e-11, KEPT = 12, PLANS = 64;
   const MOST = 1.6e7;  // products of one pass: evidence in many places can need more than a page has
 
-  const {FORMULAS, LAST_DIGITS, value, rounded, holds, within, isNumeral, numbersOf} = Kinds;
+  const {FORMULAS, LAST_DIGITS, value, rounded, settled, holds, within, isNumeral, numbersOf} = Kinds;
 
   // -- tables between points, and at stops ------------------------------------------------------------
 
@@ -265,7 +265,7 @@ const Engine = (() => {
       const raw = {...values}, leaf = thing => raw[thing.p], errors = {}, env = {...values};
       const error = thing => errors[thing.p] ?? LAST_DIGITS * Math.abs(raw[thing.p]);
       for (const number of this.payload.numbers) {
-        const found = rounded(number.t, leaf, error);
+        const found = settled(rounded(number.t, leaf, error));
         [raw[number.name], errors[number.name]] = found;
         env[number.name] = within(number.name, found, number.in);
       }
@@ -341,7 +341,7 @@ const Engine = (() => {
         if (cell.n !== undefined) return parents[cell.n].numbers[state[cell.n]];
         if (cell.c) return cell.c[cell.x.reduce((at, i, j) => at * cell.s[j] + state[i], 0)];
         const off = thing => LAST_DIGITS * Math.abs(leaf(thing));
-        return within(child.name, rounded(cell.t, leaf, off), cell.in);
+        return within(child.name, settled(rounded(cell.t, leaf, off)), cell.in);
       };
       const at = {child, parents, state, of: leaf, kept: new Map()};
       for (let n = 0; n < cells; n++) {

@@ -60,6 +60,12 @@ const Kinds = (() => {
     return [found, off + step + (base > 0 ? power * Math.abs(Math.log(base)) * second : 0)];
   }
 
+  // Whole where it is whole but for rounding: 0.07 * 100 is 7, and what can never be has the chance 0.
+  function settled([found, off]) {
+    const whole = Math.round(found), gap = Math.abs(found - whole);
+    return [gap <= Math.min(off, HAIR * Math.max(Math.abs(whole), 1)) ? whole : found, off];
+  }
+
   // Whether a condition holds; sides that are alike but for rounding are the same, and one without
   // a value holds nothing.
   function holds({left, sign, right}, leaf, error) {
@@ -157,7 +163,13 @@ const Kinds = (() => {
       }
       return yesOf(at.child, ifAll(f.only, at, size >= 1 ? 1 / Math.max(size, 1) : 0));
     },
-    unique: (f, at) => yesOf(at.child, at.of(f.of) === 1 ? at.of(f.stays) : 0),
+    unique: (f, at) => {
+      const size = at.of(f.of);
+      if (!(size >= 0 && size === Math.round(size))) {
+        throw new Refused("no_count", {name: at.child.name, found: shown(size)});
+      }
+      return yesOf(at.child, size === 1 ? at.of(f.stays) : 0);
+    },
     share: (f, at) => {
       const part = at.of(f.part), whole = at.of(f.whole);
       if (f.free && !(part >= 0 && part <= whole)) {
@@ -414,6 +426,6 @@ const Kinds = (() => {
     "structured-match": (f, at) => structured(f, at, meanInverse),
   });
 
-  return {FORMULAS, LAST_DIGITS, value, rounded, holds, within, shown, isNumeral, numbersOf};
+  return {FORMULAS, LAST_DIGITS, value, rounded, settled, holds, within, shown, isNumeral, numbersOf};
 })();
 

@@ -374,6 +374,7 @@ def _part(forms: Forms, name: str, parents: tuple[str, ...]) -> Part:
 
 
 def _start(own: Attack, attack: Attack, start: Start) -> Json:
+    check_settings(attack, start.set, beyond_range=True, all_numbers=True)  # every node is shown
     for name, state in {**start.given, **start.do}.items():
         if name not in own.all_nodes or name not in attack.all_nodes or not isinstance(state, str):
             raise UsageError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from reidbn.aside import asides
+from reidbn.attack.attack import Attack
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked, Asking
@@ -138,6 +139,12 @@ def compare(
             target, changes = None, (target, *changes)
         before, after = _two(changes, before, after)
         if before is None and after is None:
+            if isinstance(target, Attack) or type(target) is type(what) is not str:
+                raise UsageError(
+                    "compare takes two results of rb.assess and the like, or one attack as it is "
+                    "before and after a change; two attacks are asked each by itself: "
+                    "rb.ask(first), rb.ask(second)"
+                )
             raise UsageError(
                 'nothing changes: give before and after, such as {} and {"set": {"p_c": 0.2}}'
             )

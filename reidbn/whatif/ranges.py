@@ -15,7 +15,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.limits import broken_condition, conditions_hold
+from reidbn.attack.limits import broken_condition, conditions_hold, first_broken
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
 from reidbn.inference.asked import LEAVE_OUT, Asked
 from reidbn.inference.network import Array
@@ -321,8 +321,14 @@ def _cut(
     seen = bad
     kept, bad = last_allowed(lambda x: _at(case, name, x), good, bad, whole=whole)
     at = end if not _at(case, name, end) else bad if whole else seen
-    broken = broken_condition(case.attack, _settings(case, name, np.array([at])))
-    said = f"range ends at {told(kept, at)}, since at {told(at, kept)} {broken}"
+    beyond = first_broken(case.attack, _settings(case, name, np.array([bad])))
+    shown = first_broken(case.attack, _settings(case, name, np.array([float(told(at, kept))])))
+    if beyond is not None and (shown is None or shown[0] is not beyond[0]):
+        side = "above" if bad > kept else "below"
+        said = f"range ends at {told(kept, bad)}, since just {side} {beyond[0]} does not hold"
+    else:
+        broken = broken_condition(case.attack, _settings(case, name, np.array([at])))
+        said = f"range ends at {told(kept, at)}, since at {told(at, kept)} {broken}"
     again = next(_entries(case, name, bad, end, whole=whole), None)
     if again is not None:
         first, _ = last_allowed(lambda x: _at(case, name, x), *again, whole=whole)
