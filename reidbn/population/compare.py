@@ -136,7 +136,7 @@ def _why_structured(sample: Sample) -> str:
     return (
         f"with {sample.fraction:.3g} of the population in the table, how attributes go together "
         "was off by more than a factor of two in 17 of 1,055 cases on real tables, log-linear in "
-        "81, dankar in 166; its 95 % interval held the truth in 98 % of 1,464 cases, and in 97 % "
+        "80, dankar in 166; its 95 % interval held the truth in 99 % of 1,464 cases, and in 98 % "
         "of 409 with under 50 true uniques"
     )
 
