@@ -28,7 +28,9 @@ def mean_inverse_drawn(f: Any, others: Any, p: Any) -> Floats:
     >>> float(mean_inverse_drawn(1, 2, 0.5).round(12))        # 1/4 + 1/2 of 1/2 + 1/4 of 1/3
     0.583333333333
     """
-    f, others, p = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (f, others, p)))
+    asked = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (f, others, p)))
+    each, place = np.unique(np.stack([x.reshape(-1) for x in asked]), axis=1, return_inverse=True)
+    f, others, p = each  # a table asks the same of many of its cells
     halvings = int(np.ceil(np.log2(np.max(f + others * p, initial=1.0)))) + 1
     ends = np.append(0.5 ** np.arange(halvings), 0.0)
     total = np.zeros(f.shape)
@@ -37,4 +39,4 @@ def mean_inverse_drawn(f: Any, others: Any, p: Any) -> Floats:
             u = low + (high - low) * (1 + at) / 2  # 1 - t
             told = np.exp(xlog1py(f - 1, -u) + xlog1py(others, -p * u))
             total += weight * (high - low) / 2 * told
-    return total
+    return np.asarray(total[place.reshape(-1)].reshape(asked[0].shape))
