@@ -43,12 +43,19 @@ class Enumerated:
         self.kin, self.how, self.kept = kin, (rule, in_release), {}
 
     def records(self, role, relative, sex):
-        """Each code of the one cell that tells of the relative, and how likely it is."""
+        """Each code of the one cell that tells of the relative, and how likely it is.
+
+        Only illnesses are written down here: a blank is no illness (1), and none is written blank.
+        """
         kin = self.kin
         for one, other in pairs_of(role, sex):
             if one in kin.tells and other in kin.tells:
-                law = kin.law((one, other), 0)[0][:, int(kin.tells[other][relative, 0])]
-                yield from ((one, code, p) for code, p in enumerate(law / law.sum()) if p)
+                theirs = int(kin.tells[other][relative, 0])
+                if other == "self" or kin.telling[relative]:
+                    theirs = theirs or 1
+                law = kin.law((one, other), 0)[0][:, theirs]
+                law = np.concatenate(([law[0] + law[1], 0], law[2:])) / law.sum()
+                yield from ((one, code, p) for code, p in enumerate(law) if p)
                 return
         yield None, 0, 1.0
 

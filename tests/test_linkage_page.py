@@ -92,3 +92,13 @@ def test_features_stand_by_themselves_without_sections():
     _, sparse, _ = random_table(6, people=15, features=4)
     assert list(by_fact(rb.linkage(sparse, facts=[1])).rows) == ["f0", "f1", "f2", "f3"]
     assert by_fact(rb.linkage(sparse, facts=range(1, 21))).ks[-1] <= 20
+
+
+def test_the_picture_of_the_attack_has_the_values_that_were_used(tmp_path):
+    sparse = rb.read_sparse({"a": [1, 1, 2, None] * 40, "b": list(range(160))})
+    found = rb.assess("linkage", sparse, set={"p_in_release": 0.2, "mean_facts": 2})
+    page = found.to_html(tmp_path / "r.html", threshold={"overall": 0.09}).read_text()
+    picture = page[page.index("<svg") : page.rindex("</svg>")]
+    assert "p_in_release = 0.2" in picture
+    assert "p_in_release = 0.7" not in picture
+    assert "mean_facts = 5" not in picture

@@ -54,6 +54,20 @@ def test_a_plans_page_excludes_no_number_of_people_left_out(k, share, tmp_path):
     assert marks > 1_000
 
 
+def test_the_example_of_a_level_does_not_tell_which_value_is_commoner(tmp_path):
+    """40 of 20 and 43 of 21 are known, three more are not: "such as 20" told that all were 20."""
+    told = set()
+    for three in (["20"] * 3, ["20", "20", "21"], ["20", "21", "21"]):
+        ages = ["20"] * 40 + ["21"] * 43 + ["30"] * 30 + ["31"] * 12 + three
+        ladder = {"age": rb.microdata.Bands(2, 10, 100)}
+        people = rb.read_table({"age": ages}, quasi_identifiers=["age"])
+        plan = rb.recommend(people, target="k=41", suppress_at_most=0.05, hierarchies=ladder)
+        body = plan.report(tmp_path / "p.md").read_text()
+        told.add(next(line for line in body.splitlines() if line.startswith("| age |")))
+    (line,) = told
+    assert "such as 20 -> 20-21" in line
+
+
 @pytest.mark.parametrize("loss", ["entropy", "granularity"])
 @pytest.mark.parametrize("many", [40, 2_000])
 def test_the_loss_of_a_plan_does_not_count_those_who_are_left_out(loss, many, tmp_path):

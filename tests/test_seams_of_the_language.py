@@ -1,5 +1,6 @@
 """Seams of the language: what one part of it says and the next believes."""
 
+import numpy as np
 import pytest
 
 import reidbn as rb
@@ -251,8 +252,16 @@ def test_a_parameter_without_a_bar_is_named_and_the_others_are(tmp_path):
     path = written(tmp_path, ATTEMPTS.replace("2 * m", "2 * rate").replace(
         "m: {value: 3, range: [1, 8], unit: people, source: s}",
         "rate: {value: 2.0, range: [0.5, 4], unit: people, source: s}"))  # fmt: skip
-    with pytest.raises(rb.UsageError, match=r'rate has no bar .*; those of others: over=\["p"\]'):
+    with pytest.raises(rb.UsageError, match=r'rate: no bar .*; those of others: over=\["p"\]'):
         rb.tornado(path)
+    several = written(tmp_path, ATTEMPTS.replace("2 * m", "m * share").replace(
+        "p: {value", "share: {value: 1, range: [0, 1], source: s}, p: {value"))  # fmt: skip
+    with pytest.raises(rb.UsageError, match=r'share: no bar .* of others: over=\["m", "p"\]'):
+        rb.tornado(several)
+    assert {bar.parameter for bar in rb.tornado(several, over=["m", "p"])} == {"m", "p"}
+    path = written(tmp_path, ATTEMPTS.replace("2 * m", "2 * rate").replace(
+        "m: {value: 3, range: [1, 8], unit: people, source: s}",
+        "rate: {value: 2.0, range: [0.5, 4], unit: people, source: s}"))  # fmt: skip
     assert [bar.parameter for bar in rb.tornado(path, over=["p"])] == ["p"]
 
 
@@ -386,3 +395,30 @@ def test_setting_a_count_changes_nothing_of_what_is_counted(states, tmp_path):
         both = rb.ask(path, "hit=yes", given={"known": ">=1"}, **how)
         assert float(both) == pytest.approx(0.02 / 0.28, abs=1e-12)
     assert float(rb.ask(path, "known>=2", given={"shown": "2"})) == 1
+    changed = rb.sweep(path, "known>=1", {"set": {"do": {"shown": "0"}}, "free": {}})
+    assert np.ptp(changed["probability"]) == pytest.approx(0, abs=1e-12)
+
+
+NESTED = """\
+parameters: {share: {value: 1, range: [0.01, 1], source: s}}
+subject: {tot: {unit: records, range: [1, 100000], story: a}}
+numbers:
+  part: {is: "share * tot", unit: records}
+  some: {is: "part * 0.07", unit: records}
+nodes: {a: {states: 0..40, cpd: {kind: binomial, n: $some, p: 0.25}, source: s}}
+questions: {risk: {target: "a>=1"}}
+example: {tot: 100}
+"""
+
+
+def test_numbers_of_people_that_stand_on_others_are_whole_too(tmp_path):
+    """0.07 x 100, where the 100 is itself worked out of everybody's own column."""
+    path = written(tmp_path, NESTED)
+    assert float(rb.ask(path)) == pytest.approx(1 - 0.75**7, abs=1e-12)
+    told = rb.ask(path, subject={"tot": np.array([100, 200])}).probability
+    assert np.ravel(told) == pytest.approx([1 - 0.75**7, 1 - 0.75**14], abs=1e-12)
+    odd = NESTED.replace("binomial, n: $some, p: 0.25", "probability, p: $some").replace(
+        "unit: records}\nnodes", "unit: probability}\nnodes").replace(
+        "states: 0..40, ", "").replace("a>=1", "a=yes").replace("tot: 100", "tot: 5")  # fmt: skip
+    with pytest.raises(rb.errors.ModelError, match="is no probability for somebody"):
+        rb.ask(written(tmp_path, odd), subject={"tot": 16})

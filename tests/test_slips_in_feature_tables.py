@@ -180,3 +180,18 @@ def test_weights_that_are_too_far_apart_are_refused():
     for weight in (1e-320, 1e15):
         with pytest.raises(rb.UsageError, match="times apart"):
             rb.linkage(sparse, weights={"height": weight}, facts=[1])
+
+
+@pytest.mark.parametrize("support", range(2, 10))
+def test_a_tie_of_standing_out_is_one_whatever_the_digits(support):
+    """Nine people, two facts of one support, one other agrees on one of them.
+
+    The best score is 2w, the second w, the spread 2w/3, and 1.5 of these are w: by hand a tie.
+    """
+    more, gone = support - 1, 9 - support
+    a = [7] + [1_000 + i for i in range(more)] + [None] * gone
+    b = [8] + [None] * gone + [2_000 + i for i in range(more)]
+    b[8] = 8
+    curve = rb.linkage(rb.read_sparse({"a": a, "b": b}), success="eccentricity", facts=[2],
+                       individuals=[0])  # fmt: skip
+    assert curve.success.tolist() == [[1.0]]

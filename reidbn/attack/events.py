@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reidbn.attack.parts import AfterEquals, Node, parse_states
-from reidbn.cpds.arithmetic import Count
+from reidbn.cpds.arithmetic import AskedCount
 from reidbn.cpds.event import ALL, ANY, NOT, Event, ShareOfRange, Test, passes
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
 from reidbn.cpds.report import Report
@@ -236,7 +236,7 @@ def with_count(attack: Attack, group: str) -> tuple[Attack, str]:
         if _is_added(node) and node.parents == (group,):
             return attack, node.name
     name = free_name(attack, f"{group}_count")
-    made = Node(name, states, Count(), (group,), story=_how_many(group))
+    made = Node(name, states, AskedCount(), (group,), story=f"How many of {group} are known")
     return attack.with_node(made), name
 
 
@@ -251,19 +251,9 @@ def as_written(attack: Attack) -> Attack:
     return attack if len(kept) == len(attack.nodes) else attack.replace(nodes=kept)
 
 
-def as_the_authors(attack: Attack, names: Iterable[str]) -> Attack:
-    """The attack where these counts, which may stand in its file and are set, count no group."""
-    added = [n for n in map(attack.nodes.get, names) if n is not None and _is_added(n)]
-    return attack.with_node(*(replace(node, story="") for node in added)) if added else attack
-
-
 def _is_added(node: Node) -> bool:
     """Whether it is a count of a group that `with_count` made."""
-    return isinstance(node.cpd, Count) and node.story == _how_many(node.parents[0])
-
-
-def _how_many(group: str) -> str:
-    return f"How many of {group} are known"
+    return isinstance(node.cpd, AskedCount)
 
 
 def _placed(attack: Attack, event: Atom | Junction, wanted: str) -> tuple[Attack, str]:

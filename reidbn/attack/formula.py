@@ -29,6 +29,7 @@ _TOKEN = re.compile(
     r"\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([^\W\d]\w*)|(\S))"
 )
 LAST_DIGITS = 1e-15  # of a number: so far off it may be, as it is written or worked out
+NEAR = 1e-9  # of a whole number: more than any rounding that leaves a formula a value
 HAIR = 1e-12  # by so much rounding may take a chance over 0 or 1, or a number over its range
 _FUNCTIONS = {"min": (2, None), "max": (2, None), "exp": (1, 1), "log": (1, 1), "any": (2, 2)}
 MOST_CHARACTERS = 2_000
@@ -257,7 +258,7 @@ def settled(
     whole = np.rint(found)
     with np.errstate(invalid="ignore"):  # of infinities
         gap = np.abs(found - whole)
-    near = (gap > 0) & (gap <= HAIR * np.maximum(np.abs(whole), 1.0))  # not where it is no number
+    near = (gap > 0) & (gap <= NEAR * np.maximum(np.abs(whole), 1.0))  # not where it is no number
     if not near.any():
         return found
     return np.where(near & (gap <= rounding(term, values, terms)[1]), whole, found)

@@ -206,6 +206,11 @@ class Count(_Arithmetic):
         return own
 
 
+@dataclass(frozen=True)
+class AskedCount(Count):
+    """The count that a question adds, which stands for its group: nobody sets or writes it."""
+
+
 def _upto(most: int) -> tuple[str, ...]:
     return tuple(map(str, range(most + 1)))
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.events import (
-    as_the_authors,
     finder,
     free_name,
     has_bands,
@@ -123,8 +122,6 @@ def read_query(
     fewer may be known than an event counts: then it has the chance 0, and is a slip otherwise.
     """
     before = attack
-    done = parse_states({} if do is None else do)
-    attack = as_the_authors(attack, done)
     known = parse_given({} if given is None else given)
     target, known = _named_question(attack, target, known)
     hard: dict[str, str] = {}
@@ -135,6 +132,7 @@ def read_query(
         attack, states, reports = with_soft_evidence(attack, plain)
         hard, words = hard | states, words | said | reports
         written |= {node: name for node in states if node != name}
+    done = parse_states({} if do is None else do)
     scale = None
     target = _mean(attack, target)
     if isinstance(target, Mean):

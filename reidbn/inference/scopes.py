@@ -38,7 +38,8 @@ class _Bound(Scope):
         if name in self.parameters:
             return self.setting_of(self.parameters[name])
         derived = self.attack.derived  # a number that differs from person to person
-        read = {n: self.value(self.resolve(n)) for n in derived.terms[name].names}
+        every = derived.through([name], self.parameters)  # and all that it stands on
+        read = {n: self.value(self.resolve(n)) for n in every if n != name}
         values = evaluate(derived.terms[name], read.__getitem__, strict=self.checks)
         values = settled(derived.terms[name], values, read, derived.terms)
         return derived.checked(name, values, derived.off(name, read)) if self.checks else values

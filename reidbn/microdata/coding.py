@@ -426,7 +426,8 @@ def _readings(text: str) -> list[str | float]:
     """All that readers may take a text for: 1,500 is one and a half, or fifteen hundred."""
     text = plainly(text).replace(" ", "")
     if not text.isascii():
-        text = "".join(c for c in text if unicodedata.category(c) != "Cf").replace(_MINUS, "-")
+        shown = (c for c in text if unicodedata.category(c) != "Cf")
+        text = "".join(str(unicodedata.decimal(c, c)) for c in shown).replace(_MINUS, "-")
     bare, share = text.removesuffix("%"), text.endswith("%")
     apart = _THOUSANDS.fullmatch(bare)
     forms = [bare.replace(",", "."), *([bare.replace(apart[1], "")] if apart else [])]
@@ -436,8 +437,11 @@ def _readings(text: str) -> list[str | float]:
     ]  # fmt: skip
     if _HEX.fullmatch(text):
         return [text, float(int(text, 16))]
-    if _DAY.fullmatch(text):  # 2020-1-1 and 2020-01-01, 9:30 and 09:30
-        return [re.sub(r"\d+", lambda number: number[0].lstrip("0") or "0", text)]
+    if _DAY.fullmatch(text):  # 2020-1-1, 2020/01/01 and 2020-01-01T00:00:00; 9:30 and 09:30:00
+        plain = re.sub(r"\d+", lambda number: number[0].lstrip("0") or "0", text)
+        plain = re.sub(r"(?<=[-/.]\d)t0:0(:0)?z?$|(?<=[-/.]\d\d)t0:0(:0)?z?$", "", plain)
+        plain = re.sub(r"(\d:\d+):0(z?)$", r"\1\2", plain)
+        return [re.sub(r"[/.]", "-", plain)]
     return found or [text]
 
 

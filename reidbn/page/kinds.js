@@ -11,7 +11,7 @@ class Refused extends Error {
 }
 
 const Kinds = (() => {
-  const HAIR = 1e-12, LAST_DIGITS = 1e-15;
+  const HAIR = 1e-12, NEAR = 1e-9, LAST_DIGITS = 1e-15;
 
   // -- formulas of derived numbers ----------------------------------------------------------------
 
@@ -63,7 +63,7 @@ const Kinds = (() => {
   // Whole where it is whole but for rounding: 0.07 * 100 is 7, and what can never be has the chance 0.
   function settled([found, off]) {
     const whole = Math.round(found), gap = Math.abs(found - whole);
-    return [gap <= Math.min(off, HAIR * Math.max(Math.abs(whole), 1)) ? whole : found, off];
+    return [gap <= Math.min(off, NEAR * Math.max(Math.abs(whole), 1)) ? whole : found, off];
   }
 
   // Whether a condition holds; sides that are alike but for rounding are the same, and one without

@@ -69,11 +69,12 @@ def about_secrets(plan: ReleasePlan) -> list[str]:
                 f"readers of a file take them so"
             ] = None
         if absent := taken_for_missing(plan.people.labels(t.measure)):
+            every = ",".join(absent)
             said[
-                f"{', '.join(absent)} {agree(len(absent), 'is', 'are')} counted as a {t.measure}, "
-                f"and many readers of a file (pandas, R) take it for a missing cell, and what is "
-                f"left for a larger share: if it is none, say so when the table is read "
-                f"(missing_values=, --missing-values {absent[0]})"
+                f"{every} {agree(len(absent), 'is', 'are')} counted as a {t.measure}, and many "
+                f"readers of a file (pandas, R) take it for a missing cell, and what is left for a "
+                f"larger share: if it is none, say so when the table is read (missing_values=, "
+                f"--missing-values {every})"
             ] = None
         if gone:
             said[

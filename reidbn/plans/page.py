@@ -255,7 +255,9 @@ def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
 
 
 def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
-    """Levels, each with a value that it changes; outwards one that enough people have there."""
+    """Levels, each with a value that it changes: the commonest, and outwards, where that would tell
+    of which more are released, the first that enough people have there.
+    """
     rows, released = [], plan.apply().before_emptying
     read = released.as_read
     for j, (name, level) in enumerate(plan.best.levels.items()):
@@ -263,7 +265,8 @@ def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
         pairs, held = np.unique(
             np.stack([read.table[:, j], released.table[:, j]]), axis=1, return_counts=True
         )
-        changed = [(int(n), was[a], labels[b]) for (a, b), n in zip(pairs.T, held, strict=True)
+        changed = [(int(n) if custodian else 0, was[a], labels[b])
+                   for (a, b), n in zip(pairs.T, held, strict=True)
                    if str(was[a]) != str(labels[b]) and (custodian or n >= BASE)]  # fmt: skip
         _, before, after = max(changed, key=lambda one: one[0], default=(0, "", ""))
         such = f", such as {before} -> {after}" if changed else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from math import floor
@@ -34,7 +34,7 @@ from reidbn.plans.ways import options_of
 from reidbn.plans.wide import WideSearch
 from reidbn.population.subsets import fits_kept
 from reidbn.report.thresholds import cut_off
-from reidbn.written import counted
+from reidbn.written import capital, counted
 
 
 @typed
@@ -362,6 +362,14 @@ def _direction(bases: Mapping[str, Assessment], target: Target) -> Direction | N
     return direction_of(bases[target.under], target.measure)
 
 
+def _more_left_out(table: Release, top: tuple[int, ...]) -> Iterator[str]:
+    """How many would have to be left out for the targets to be kept, if that is possible."""
+    found = table.but(budget=len(table.people) - 1).look(top)
+    if found.left_out is not None and not found.left_out.all():
+        many, of = int(found.left_out.sum()), len(table.people)
+        yield f"allow more to be left out (suppress_at_most=; {many:,} of {of:,} would do)"
+
+
 def _nothing_found(table: Release, certificate: Certificate) -> str:
     """Why there is no plan, and what could be allowed."""
     top = tuple(n - 1 for n in table.ways.shape)
@@ -374,7 +382,6 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
     if not unmet:
         return "no way to release was found in the time; give it more (seconds=)"
     kept = [o.name for o in table.options if o.levels[-1] < o.ladder.levels]
-    more = f"let {kept[0]} be made coarser, " if kept else ""
     found = "" if certificate.is_proved else " was found that"
     every = unmet if len(table.targets) == 1 else table.targets
     now = {t: t.told(t.shown(t.value(risks[t.key]))) for t in unmet}
@@ -385,9 +392,10 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
         highest += (
             " (of a class that breaks a limit on a secret everybody goes, never single people)"
         )
-    remedy = f"Allow more to be left out (suppress_at_most=), {more}or ask for less"
-    if not kept:  # all are one class then: no risk falls when it is smaller
-        remedy = "Ask for less: all are alike there, and leaving people out lowers nothing"
+    remedy = "Ask for less: all are alike there, and leaving people out lowers nothing"
+    if kept:
+        ways = [*_more_left_out(table, top), f"let {' and '.join(kept)} be made coarser"]
+        remedy = f"{capital(', '.join(ways))}, or ask for less"
     if not kept and all(t.on_secret for t in unmet):
         remedy = "Ask for less, or leave some whose secret is the commonest out of the table first"
     for t in unmet:

@@ -18,12 +18,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import SLACK, is_above, quantile, refuse_no_limit, spared
+from reidbn.calls import refuse_misfit
 from reidbn.errors import UsageError
 from reidbn.report.thresholds import CLASSES, LISTED, PRESETS, rule
 from reidbn.written import is_number, read_number
@@ -261,7 +262,9 @@ def _of_text(text: str, release: str | None) -> tuple[Target, ...]:
         return targets_of(rule(text, release).targets)
     if named := _NAMED.fullmatch(text):
         return (_of_measure(named[1] or named[3], named[2] or named[4]),)
-    if (bare := _BARE.fullmatch(text)) and bare[1] != "k":
+    if (bare := _BARE.fullmatch(text)) and bare[1].strip().lower() in PRESETS:
+        _refuse_precedent(bare[1].strip())
+    if bare and bare[1] != "k":
         raise UsageError(
             f'target "{text}": write what of {bare[1]} it limits, such as '
             f'"{bare[1]}: highest <= {bare[2]}" or "{bare[1]}: mean <= {bare[2]}"'
@@ -276,6 +279,12 @@ def _alike(k: int) -> Target:
     return Target(ALIKE, "highest", 1 / k, k=k)
 
 
+def _refuse_precedent(name: str) -> NoReturn:
+    raise UsageError(
+        f'{name} is a precedent, which has limits of its own: write it alone, as text, "{name}"'
+    )
+
+
 def _of_measure(measure: str, limit: Any) -> Target:
     text = limit.replace("≤", "<=").replace("≥", ">=") if isinstance(limit, str) else ""
     if text.strip().lower().startswith((PPP, MEAN_PPP)):
@@ -284,10 +293,7 @@ def _of_measure(measure: str, limit: Any) -> Target:
     if sign and left.strip().lower() == BEST_GUESS:
         return Target(measure, BEST_GUESS, _checked(right, measure))
     if measure.strip().lower() in PRESETS:
-        raise UsageError(
-            f"{measure} is a precedent, which has limits of its own: write it alone, as text, "
-            f'"{measure}"'
-        )
+        _refuse_precedent(measure)
     if measure == "k":
         raise UsageError('k is how many are alike: write it as text, a whole number, "k=5"')
     if is_number(limit):
@@ -348,6 +354,7 @@ def _of_ppp(secret: str, text: str) -> Target:
 def _checked(given: float | str, measure: str) -> float:
     """A limit, a number or as it was written."""
     about = f"target {measure}"
+    refuse_misfit("target", measure, given, float | str)
     value = read_number(given, about) if isinstance(given, str) else given
     said = given.strip() if isinstance(given, str) else f"{given:g}"
     refuse_no_limit(value, f"{about}: a limit of {said}", alike=False)

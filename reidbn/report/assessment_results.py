@@ -14,6 +14,7 @@ from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import MATCH, OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.routes.drivers import beside_routes, route_names
 from reidbn.attacks.routes.truth import act_out, not_acted
+from reidbn.calls import refuse_misfit
 from reidbn.inference.compared import DISAGREES
 from reidbn.microdata.hierarchy import ANY
 from reidbn.release.counts import BASE, Tens, down
@@ -443,6 +444,8 @@ def options_compared(
     """Each option by the same rule, its risk, and what it costs in information; `by` says in which
     order they stand.
     """
+    for name, option in options.items():
+        refuse_misfit("report", f'options["{name}"]', option, Assessment)
     first = next(iter(options.values()))
     own_classes = judge(first, rule).sizes
     rows, names, risks, losses, notes = [], [], [], [], []

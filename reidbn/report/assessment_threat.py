@@ -51,6 +51,10 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
     base = result.inputs.attack
     sources = {entry.name: entry.source for entry in register(result)}
     bare = attack.replace(story="", shelf="")  # these stand beside it, as the numbers do
+    set_here = result.whatif_case().settings
+    bare = bare.with_values(
+        {n: v for n, v in set_here.items() if n in attack.parameters}, beyond_range=True
+    )
     chances = _chances(result, telling)
     drawn = about = ""
     for kind, most, use in (("wide", None, ""), ("slim", 1, ", for a telephone")):

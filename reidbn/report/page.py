@@ -165,11 +165,8 @@ def unstated(sheet: Sheet) -> Sheet:
 
 def _is_number(cell: str) -> bool:
     """A number, what stands for one, or a bound on one."""
-    return (
-        cell[:1].isdigit()
-        or cell in NUMBERLESS
-        or cell.startswith(("below ", "up to ", "at least "))
-    )
+    bound = cell.startswith(("below ", "up to ", "at least "))
+    return bound or cell[:1].isdigit() or cell in NUMBERLESS
 
 
 def html(page: Sheet) -> str:
@@ -215,8 +212,8 @@ def markdown(page: Sheet) -> str:
             lines += [rows[0], "|" + "---|" * len(shown.heads), *rows[1:]]
         for title, sentences in section.folded:
             lines += ["", f"**{title}**", "", *sentences]
-    text = "\n".join(lines) + "\n"  # no tag, link or bare address that a cell or a name brings
-    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text).replace("](", "]\\(")
+    # No tag, link or bare address that a cell or a name brings.
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", "\n".join(lines) + "\n").replace("](", "]\\(")
     return re.sub(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)", r"\\", text, flags=re.IGNORECASE)
 
 

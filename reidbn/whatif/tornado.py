@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from reidbn.aside import asides
 from reidbn.attack.parts import Parameter
 from reidbn.calls import typed
 from reidbn.errors import ModelError, ReidbnError, UsageError, did_you_mean
-from reidbn.inference.asked import Asked, Asking, Values
+from reidbn.inference.asked import Asking, Values
 from reidbn.inference.cut import SHOWN
 from reidbn.inference.network import Array
 from reidbn.inference.query import Scale
@@ -176,6 +176,9 @@ class Tornado:
     __repr__ = __str__
 
 
+Bars: TypeAlias = dict[str, tuple[Response, Bar]]
+
+
 def _short(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
 
@@ -219,63 +222,68 @@ def tornado(
     case = worst_along(case, {n: ranges[n] for n in varied})
     own = base_answers(case)
     numbers = [n for n in varied if n in case.attack.numbers] if over is None else []
-    found, left_out = _with_bars(case, {n: ranges[n] for n in varied}, numbers)
-    for response in found.values():
-        response.check(np.array([response.base]), own)
-    ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
-    bars = [_bar(r, ends[n], threshold, statistic) for n, r in found.items()]
+
+    def bars_of(some: Mapping[str, Range]) -> Bars:
+        found = responses(case, [*some], some)
+        for response in found.values():
+            response.check(np.array([response.base]), own)
+        ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
+        return {n: (r, _bar(r, ends[n], threshold, statistic)) for n, r in found.items()}
+
+    found, left_out = _that_have_bars(bars_of, {n: ranges[n] for n in varied}, numbers)
     answer = summary(statistic)(own.probability, case.weights)
     found_tornado = Tornado(
         attack=case.attack.name,
         question=case.query.describe(),
         answer=float(answer[0]),
-        bars=tuple(sorted(bars, key=lambda b: -b.swing)),
+        bars=tuple(sorted((bar for _, bar in found.values()), key=lambda b: -b.swing)),
         fixed=tuple(n for n in wanted if n not in found),
         statistic=statistic,
         subjects=case.count,
         threshold=threshold,
         notes=(*left_out, *asides()),
-        uncounted=max((beyond(r)[1] for r in found.values()), default=0.0)
+        uncounted=max((beyond(r)[1] for r, _ in found.values()), default=0.0)
         if threshold is not None
         else 0.0,
     )
     return found_tornado if scale is None else _in_units(found_tornado, scale)
 
 
-def _with_bars(
-    case: Asked, ranges: Mapping[str, Range], numbers: Sequence[str]
-) -> tuple[dict[str, Response], tuple[str, ...]]:
-    """How the answer moves along each range; what is said of derived numbers that are left out.
+def _that_have_bars(
+    bars_of: Callable[[Mapping[str, Range]], Bars],
+    ranges: Mapping[str, Range],
+    numbers: Sequence[str],
+) -> tuple[Bars, tuple[str, ...]]:
+    """The bars along each range; what is said of derived numbers that are left out.
 
-    Such as one that is a count where the model stands, and no whole number in between.
+    Such as one that is a count where the model stands, and no whole number in between.  Of a
+    parameter nothing is left out without being asked: a threshold may be crossed there.
     """
     try:
-        return responses(case, [*ranges], ranges), ()
-    except (ModelError, UsageError):
-        kept, said = dict(ranges), []
-        for name, (low, high) in ranges.items():
+        return bars_of(ranges), ()
+    except (ModelError, UsageError) as problem:
+        without: dict[str, ReidbnError] = {}
+        for name, ends in ranges.items():
             try:
-                responses(case, [name], ranges)
-            except (ModelError, UsageError) as problem:
-                del kept[name]
-                if name not in numbers:
-                    _refuse_bar(name, [n for n in ranges if n not in (name, *numbers)], problem)
-                why = str(problem).partition(". ")[0]
-                said.append(f"{name} has no bar: from {low:g} to {high:g} it is not always what "
-                            f"it is read as ({why})")  # fmt: skip
-        if not said:
+                bars_of({name: ends})
+            except (ModelError, UsageError) as own:
+                without[name] = own
+        asked = [n for n in without if n not in numbers]
+        kept = [n for n in ranges if n not in without and n not in numbers]
+        if not without or (asked and not kept):
             raise
-        return responses(case, [*kept], kept), tuple(said)
-
-
-def _refuse_bar(name: str, others: Sequence[str], problem: ReidbnError) -> NoReturn:
-    """Of a parameter nothing is left out without a word: a threshold may be crossed there."""
-    if not others:
-        raise problem
-    rest = f"{name} has no bar ({problem}); those of others: "
-    names = ", ".join(f'"{other}"' for other in others)
-    options = " ".join(f"--over {other}" for other in others)
-    raise UsageError(f"{rest}over=[{names}]", in_shell=f"{rest}{options}") from problem
+        if asked:
+            rest = f"{' and '.join(asked)}: no bar ({without[asked[0]]}); those of others: "
+            over = ", ".join(f'"{n}"' for n in kept)
+            shell = " ".join(f"--over {n}" for n in kept)
+            raise UsageError(f"{rest}over=[{over}]", in_shell=f"{rest}{shell}") from problem
+        said = []
+        for name, found in without.items():
+            low, high = ranges[name]
+            why = str(found).partition(". ")[0]
+            said.append(f"{name} has no bar: from {low:g} to {high:g} it is not always what it is "
+                        f"read as ({why})")  # fmt: skip
+        return bars_of({n: ends for n, ends in ranges.items() if n not in without}), tuple(said)
 
 
 def _in_units(tornado: Tornado, scale: Scale) -> Tornado:

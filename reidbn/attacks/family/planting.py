@@ -36,7 +36,7 @@ from reidbn.attacks.family.kin import (
     pairs_of,
 )
 from reidbn.progress import progress
-from reidbn.theory.kinship import CODES, FIRST_AGE, UNKNOWN
+from reidbn.theory.kinship import CODES, FIRST_AGE, NO, UNKNOWN
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -341,11 +341,13 @@ def virtual_record(
         if other not in kin.tells or one not in kin.tells or one in cells:
             continue
         codes = np.full(len(kin.diseases), UNKNOWN, dtype=np.int16)
-        theirs = kin.tells[other][relative]
+        theirs = kin.meant(other, relative)
         coins = rng.random(len(kin.diseases))
         for d in range(len(kin.diseases)):
             upto = kin.law((one, other), d)[0][:, int(theirs[d])].cumsum()
             codes[d] = min(int(upto.searchsorted(coins[d] * upto[-1], side="right")), CODES - 1)
+        if one in kin.of_illness_alone:
+            codes[codes == NO] = UNKNOWN
         cells[one] = codes
     return Person(cells, sex, born)
 

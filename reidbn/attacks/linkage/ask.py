@@ -93,7 +93,7 @@ def linkage(
     )  # fmt: skip
     found = agreement(
         sparse, match, tolerance=_number(tolerance, "tolerance"), years=_number(years, "years"),
-        modal=_number(modal, "modal"), together=truth(facts_together, "facts_together"),
+        modal=float(_share(modal, "modal")), together=truth(facts_together, "facts_together"),
     )  # fmt: skip
     support = support_of(found)
     curves = Curves(
@@ -101,7 +101,7 @@ def linkage(
         ks=numbers_of_facts(facts),
         rule=success,
         lineup=whole_number(lineup, "lineup", least=1),
-        share=_share(share),
+        share=_share(share, "share"),
         phi=_number(phi, "phi"),
         node_budget=whole_number(node_budget, "node_budget", least=0),
         draws=draws,
@@ -186,9 +186,9 @@ def _number(given: Any, name: str) -> float:
     return float(given)
 
 
-def _share(given: Any) -> Fraction:
-    if _number(given, "share") >= 1:
-        raise UsageError(f"share={given}; it must lie from 0 to below 1")
+def _share(given: Any, name: str) -> Fraction:
+    if _number(given, name) >= 1:
+        raise UsageError(f"{name}={given}; it must lie from 0 to below 1")
     return Fraction(Decimal(str(float(given))))
 
 

@@ -199,7 +199,7 @@ class Curves:
         second = scores.max(axis=1)
         scores[:, person] = top
         spread = scores.std(axis=1)
-        return np.asarray((top - second > 1e-9) & (top - second >= self.phi * spread))
+        return np.asarray((top - second > 1e-9) & (top - second >= self.phi * spread - 1e-9))
 
     # -- facts chosen by the attacker --------------------------------------------------------------
 
