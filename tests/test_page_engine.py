@@ -325,3 +325,34 @@ questions: {risk: {target: a=yes}, level: {target: most=l}, any: {target: some=y
     for at, question in bad:
         with pytest.raises(rb.ReidbnError):
             rb.ask(attack, question, set=at)
+
+
+STOREYS = """\
+schema_version: 1
+name: storeys
+title: t
+story: s
+sources: [s]
+parameters: {p: {value: 0.2, range: [0, 1], source: s}, a: {value: 0.3, range: [0, 1], source: s}}
+subject: {covered: {unit: percent, range: [0, 100], story: c}}
+numbers:
+  rest: {is: "100 - covered", unit: percent}
+  tries: {is: "rest * 10", unit: attempts}
+  left: {is: "1000000 + (0.3 + a) - 1000000 - a - rest", range: [-1, 1]}
+  none: "max(left, 0)"
+nodes:
+  x: {cpd: {kind: geometric, p: $p, budget: $tries}, source: s}
+  y: {cpd: {kind: probability, p: $none}, source: s}
+questions: {risk: {target: x=yes}, never: {target: y=yes}}
+example: {covered: 99.7}
+"""
+
+
+def test_numbers_of_people_keep_the_rounding_of_what_they_stand_on(tmp_path):
+    """100 - 99.7 is not 0.3 in a computer, and three attempts for all that."""
+    attack = rb.loads(STOREYS)
+    counts = compare([attack], 24, tmp_path, seed=6)
+    assert counts["answers"] > 10
+    assert counts["refused"] == 0
+    assert float(rb.ask(attack, "risk")) == pytest.approx(1 - 0.8**3)
+    assert float(rb.ask(attack, "never")) == 0

@@ -422,3 +422,35 @@ def test_numbers_of_people_that_stand_on_others_are_whole_too(tmp_path):
         "states: 0..40, ", "").replace("a>=1", "a=yes").replace("tot: 100", "tot: 5")  # fmt: skip
     with pytest.raises(rb.errors.ModelError, match="is no probability for somebody"):
         rb.ask(written(tmp_path, odd), subject={"tot": 16})
+
+
+SHARED = """\
+parameters: {a: {value: 0.7, range: [0, 1], source: s}}
+subject: {w: {unit: probability, range: [0, 1], story: a}}
+numbers: {ab: "1 - a", n: {is: "ab - w", range: [-1, 1]}, q: "max(n, 0)"}
+nodes: {x: {cpd: {kind: probability, p: $q}, source: s}}
+questions: {risk: {target: x=yes}}
+example: {w: 0.3}
+"""
+
+
+def test_numbers_of_people_that_stand_on_shared_ones_are_whole_too(tmp_path):
+    """1 - 0.7 - 0.3, where 1 - 0.7 is one number for all, and where large numbers cancel before."""
+    for formula in ("1 - a", "1000000 + (1 - a) - 1000000"):
+        path = written(tmp_path, SHARED.replace('"1 - a"', f'"{formula}"'))
+        assert str(float(rb.ask(path))) == "0.0"
+        for a in (0.1, 0.6, 0.9):
+            told = rb.ask(path, set={"a": a}, subject={"w": np.array([round(1 - a, 12), 0.0])})
+            assert np.ravel(told.probability) == pytest.approx([0, 1 - a], abs=1e-9)
+            assert np.ravel(told.probability)[0] == 0
+    assert float(rb.ask(path, set={"ab": 0.3})) == 0
+    assert rb.tornado(path)["a"].highest == pytest.approx(0.7)
+
+
+def test_a_class_of_somebody_is_not_told(tmp_path):
+    text = SHARED.replace("kind: probability, p: $q", "kind: unique, of: $n").replace(
+        "unit: probability", "unit: records").replace('"ab - w", range: [-1, 1]',
+        '"w / 2", unit: records').replace("[0, 1], story", "[0, 99], story").replace(
+        "w: 0.3", "w: 2")  # fmt: skip
+    with pytest.raises(rb.errors.ModelError, match="x: a class; its size is a whole number"):
+        rb.ask(written(tmp_path, text.replace(', q: "max(n, 0)"', "")), subject={"w": 37})

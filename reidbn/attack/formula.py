@@ -261,7 +261,7 @@ def settled(
     near = (gap > 0) & (gap <= NEAR * np.maximum(np.abs(whole), 1.0))  # not where it is no number
     if not near.any():
         return found
-    return np.where(near & (gap <= rounding(term, values, terms)[1]), whole, found)
+    return np.where(near & (gap <= rounding(term, values, terms)[1]), whole + 0.0, found)  # no -0
 
 
 def rounding(

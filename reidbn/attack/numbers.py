@@ -132,7 +132,8 @@ class Derived:
         least = 1.0 if (low, high) == (0.0, 1.0) else 0.0
         hairs = (HAIR * max(abs(end), least) if math.isfinite(end) else 0.0 for end in (low, high))
         under, over = hairs
-        beyond = np.maximum(low - under - values, values - high - over)
+        with np.errstate(invalid="ignore"):  # of no value
+            beyond = np.maximum(low - under - values, values - high - over)
         held = np.isfinite(values) & (beyond <= 0)
         return held if held.all() else np.isfinite(values) & (beyond <= np.maximum(off(), 0.0))
 

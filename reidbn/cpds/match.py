@@ -74,10 +74,10 @@ class Unique(CPD):
         size = np.asarray(scope.value(self.of))
         odd = ~((size >= 0) & (size == np.rint(size)))  # also catches NaN
         if odd.any() and scope.checks and str(self.of).startswith("$"):
+            told = "" if scope.read_people([self.of]) else f" of {float(size[odd].flat[0])}"
             raise ModelError(
-                f"{scope.child.name}: a class of {float(size[odd].flat[0])}; its size is a whole "
-                "number of records. Of a mean, ask what may be unique at each size, in a node of "
-                "sizes"
+                f"{scope.child.name}: a class{told}; its size is a whole number of records. Of a "
+                "mean, ask what may be unique at each size, in a node of sizes"
             )
         return yes_no(scope.child, np.where(size == 1, scope.value(self.stays), 0.0))
 
@@ -112,7 +112,7 @@ class OneOver(CPD):
         wrong = ~((size == 0) | (size >= 1))  # also catches NaN
         if wrong.any() and scope.checks:
             found = size[wrong].flat[0]
-            told = "" if str(self.of).startswith("@") else f" of {found:.6g}"
+            told = "" if scope.read_people([self.of]) else f" of {found:.6g}"
             raise ModelError(
                 f"{scope.child.name}: one over a number{told}; candidates are 0 (nobody), or 1 "
                 f"and more"

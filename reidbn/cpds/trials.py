@@ -50,7 +50,7 @@ def _whole(scope: Scope, ref: Ref, what: str) -> Array:
     values = np.asarray(scope.value(ref), dtype=float)
     wrong = ~((values >= 0) & (values == np.floor(values)))  # also catches NaN
     if wrong.any():
-        found = "" if str(ref).startswith("@") else f" of {float(values[wrong].flat[0])}"
+        found = "" if scope.read_people([ref]) else f" of {float(values[wrong].flat[0])}"
         counts = "" if not str(ref).startswith("$") else (
             f". {str(ref)[1:]} is asked at values that are no counts: give it, and what it stands "
             "on, a whole value and range, and a prior over whole numbers in place of what experts "
@@ -70,10 +70,11 @@ def _most(ref: Ref, parents: Sequence[Variable]) -> int | None:
     return None if max(own) > EXACT else int(max(own))
 
 
-def _refuse_beyond(child: Variable, values: Array, ref: Ref) -> None:
+def _refuse_beyond(scope: Scope, values: Array, ref: Ref) -> None:
+    child = scope.child
     last = child.size - 1
     if values.max() > last:
-        most = "" if str(ref).startswith("@") else f" of {values.max():g}"
+        most = "" if scope.read_people([ref]) else f" of {values.max():g}"
         raise ModelError(
             f"{child.name}: {ref} can be more than its last state, {last}{most}; "
             f"let the states run to the largest that it can be"
@@ -91,7 +92,7 @@ class Binomial(CPD):
 
     def probabilities(self, scope: Scope) -> Array:
         n = _whole(scope, self.n, "number of attempts")[..., None]
-        _refuse_beyond(scope.child, n, self.n)
+        _refuse_beyond(scope, n, self.n)
         p = np.asarray(scope.value(self.p), dtype=float)[..., None]
         k = np.arange(scope.child.size, dtype=float)
         if n.max() > EXACT:  # from 1,030 on the number of ways is beyond any float
@@ -159,7 +160,7 @@ class AtMost(CPD):
     def _found(self, scope: Scope) -> Array:
         wanted, most = _whole(scope, self.of, "number"), _whole(scope, self.most, "number")
         found = np.minimum(wanted, most)
-        _refuse_beyond(scope.child, found, self.of)
+        _refuse_beyond(scope, found, self.of)
         return np.asarray(found)
 
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
@@ -201,7 +202,7 @@ class Geometric(CPD):
             return np.asarray(float(scope.child.size - 1))
         budget = _whole(scope, self.budget, "budget")
         if not self._is_yes_no(scope.child):
-            _refuse_beyond(scope.child, budget, self.budget)
+            _refuse_beyond(scope, budget, self.budget)
         return budget
 
     def _among(self, scope: Scope) -> Array:

@@ -38,7 +38,7 @@ class _Bound(Scope):
         if name in self.parameters:
             return self.setting_of(self.parameters[name])
         derived = self.attack.derived  # a number that differs from person to person
-        every = derived.through([name], self.parameters)  # and all that it stands on
+        every = derived.through([name], ())  # and all that it stands on
         read = {n: self.value(self.resolve(n)) for n in every if n != name}
         values = evaluate(derived.terms[name], read.__getitem__, strict=self.checks)
         values = settled(derived.terms[name], values, read, derived.terms)

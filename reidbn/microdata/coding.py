@@ -14,7 +14,7 @@ import decimal
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -37,17 +37,21 @@ _CODE = re.compile(r"\d+e\d+", re.IGNORECASE)
 """A number with an exponent that may as well be a code: 1E5 beside 1F6."""
 _READABLE = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf(?:inity)?)")
 """What readers such as pandas take for a number, 05 and .5 among them."""
-_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:([,'\u2019_])\d{3})(?:\1\d{3})*(?:\.\d*)?", re.A)
-"""A number with its thousands apart."""
-_DAY = re.compile(r"\d+(?:[-/:.t]\d+){2,}z?|\d+[-/:]\d+")
+_THOUSANDS = re.compile(
+    r"[-+]?[1-9]\d{0,2}(?:([,'\u2019_])(?:\d{2,3}\1)*\d{3}(?:\.\d*)?|(?:\.\d{3})+(?:,\d*)?)", re.A
+)
+"""A number with its thousands apart, by a comma, an apostrophe, a line or a point."""
+_DAY = re.compile(r"\d+(?:[-/:.t]\d+){2,}(?:z|[+-]\d\d:?\d\d)?|\d+[-/:]\d+", re.A)
 """A day or a time, or a part of one, in numbers."""
+_DIGITS = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])", re.A)
+"""A day without marks."""
 _HEX = re.compile(r"[-+]?0x[0-9a-f]+")
 TAKEN_FOR_MISSING = frozenset((
     "na", "n/a", "nan", "-nan", "null", "none", "nil", "<na>", "#n/a", "#na", "#n/a_n/a",
     "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan",
 ))  # fmt: skip
 """What pandas, R and others take for a cell that is missing."""
-_MINUS = "\u2212"
+_SIGNS = {"\u2212": "-", "\u066b": ".", "\u066c": ","}  # minus; Arabic marks
 _BEGINS = frozenset("+-.,0123456789")
 _HELD = 16
 """A number of so few signs, and no exponent, is held by a float to its last digit."""
@@ -423,26 +427,43 @@ def _said(text: str) -> str | float:
 
 
 def _readings(text: str) -> list[str | float]:
-    """All that readers may take a text for: 1,500 is one and a half, or fifteen hundred."""
-    text = plainly(text).replace(" ", "")
+    """All that readers may take a text for: 1,500 is one and a half, or fifteen hundred.
+
+    >>> _readings("1,500"), _readings("2020-01-01 00:00:00"), _readings("Flu"), _readings("5 %")
+    ([1.5, 1500.0], ['2020-1-1'], ['flu'], [0.05])
+    """
+    text = re.sub(r"(?<=\d) (?=\d{1,2}:\d)", "t", plainly(text)).replace(" ", "")
     if not text.isascii():
         shown = (c for c in text if unicodedata.category(c) != "Cf")
-        text = "".join(str(unicodedata.decimal(c, c)) for c in shown).replace(_MINUS, "-")
-    bare, share = text.removesuffix("%"), text.endswith("%")
-    apart = _THOUSANDS.fullmatch(bare)
-    forms = [bare.replace(",", "."), *([bare.replace(apart[1], "")] if apart else [])]
-    found: list[str | float] = [
-        float(decimal.Decimal(form) / 100) if share else float(form)
-        for form in forms if _READABLE.fullmatch(form)
-    ]  # fmt: skip
+        text = "".join(_SIGNS.get(c) or str(unicodedata.decimal(c, c)) for c in shown)
+    return [*_days(text), *_numbers(text)] or [text]
+
+
+def _numbers(text: str) -> Iterator[float]:
+    """The numbers that a text may say, with a comma or a point before its parts, or between
+    thousands.
+    """
     if _HEX.fullmatch(text):
-        return [text, float(int(text, 16))]
-    if _DAY.fullmatch(text):  # 2020-1-1, 2020/01/01 and 2020-01-01T00:00:00; 9:30 and 09:30:00
-        plain = re.sub(r"\d+", lambda number: number[0].lstrip("0") or "0", text)
-        plain = re.sub(r"(?<=[-/.]\d)t0:0(:0)?z?$|(?<=[-/.]\d\d)t0:0(:0)?z?$", "", plain)
-        plain = re.sub(r"(\d:\d+):0(z?)$", r"\1\2", plain)
-        return [re.sub(r"[/.]", "-", plain)]
-    return found or [text]
+        yield float(int(text, 16))
+    bare, share = text.removesuffix("%"), text.endswith("%")
+    forms = dict.fromkeys([bare.replace(",", ".")])
+    if apart := _THOUSANDS.fullmatch(bare):
+        forms[bare.replace(apart[1] or ".", "").replace(",", ".")] = None
+    for form in forms:
+        if _READABLE.fullmatch(form):
+            yield float(decimal.Decimal(form) / 100) if share else float(form)
+
+
+def _days(text: str) -> Iterator[str]:
+    """The day or time that a text says: 2020-1-1 of 20200101, 2020/01/01 and one at midnight."""
+    if (plain := _DIGITS.fullmatch(text)) is not None:
+        text = "-".join(plain.groups())
+    if not _DAY.fullmatch(text):
+        return
+    text = re.sub(r"(?<=:\d\d)\.0+", "", re.sub(r"(z|[+-]00:?00)$", "", text))
+    text = re.sub(r"\d+", lambda number: number[0].lstrip("0") or "0", text)
+    text = re.sub(r"(?<=\d)t0:0(:0)?$", "", text)
+    yield re.sub(r"[/.]", "-", re.sub(r"(\d:\d+):0$", r"\1", text))
 
 
 def taken_for_missing(labels: NDArray[Any]) -> list[str]:

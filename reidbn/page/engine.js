@@ -2,7 +2,7 @@
 // payload.py writes what `Engine` reads; tests/test_page_engine.py holds both to the library.
 
 const Engine = (() => {
-  const HAIR = 1e-12, MASS = 1e-11, KEPT = 12, PLANS = 64;
+  const HAIR = 1e-12, MASS = 1e-11, KEPT = 12, PLANS = 64, OFF = Symbol("off");
   const MOST = 1.6e7;  // products of one pass: evidence in many places can need more than a page has
 
   const {FORMULAS, LAST_DIGITS, value, rounded, settled, holds, within, isNumeral, numbersOf} = Kinds;
@@ -262,13 +262,14 @@ const Engine = (() => {
 
     // Parameters and numbers; Refused where a condition or a range does not hold.
     env(values) {
-      const raw = {...values}, leaf = thing => raw[thing.p], errors = {}, env = {...values};
+      const raw = {...values}, leaf = thing => raw[thing.p], errors = Object.create(null), env = {...values};
       const error = thing => errors[thing.p] ?? LAST_DIGITS * Math.abs(raw[thing.p]);
       for (const number of this.payload.numbers) {
         const found = settled(rounded(number.t, leaf, error));
         [raw[number.name], errors[number.name]] = found;
         env[number.name] = within(number.name, found, number.in);
       }
+      env[OFF] = errors;
       for (const c of this.payload.where) {
         if (!holds(c, leaf, error)) throw new Refused("condition", {text: c.text});
       }
@@ -335,13 +336,20 @@ const Engine = (() => {
       if (form.kind === "stops") return Float64Array.from(atStops(form, env));
       const cells = parents.reduce((n, p) => n * p.size, 1);
       const found = new Float64Array(cells * child.size), state = parents.map(() => 0);
+      const both = cell => {
+        if (cell.t === undefined) {
+          const own = leaf(cell);
+          return [own, env[OFF]?.[cell.p] ?? LAST_DIGITS * Math.abs(own)];
+        }
+        const found = settled(rounded(cell.t, leaf, thing => both(thing)[1]));
+        return [within(child.name, found, cell.in), found[1]];
+      };
       const leaf = cell => {
         if (typeof cell === "number") return cell;
         if (cell.p !== undefined) return env[cell.p];
         if (cell.n !== undefined) return parents[cell.n].numbers[state[cell.n]];
         if (cell.c) return cell.c[cell.x.reduce((at, i, j) => at * cell.s[j] + state[i], 0)];
-        const off = thing => LAST_DIGITS * Math.abs(leaf(thing));
-        return within(child.name, settled(rounded(cell.t, leaf, off)), cell.in);
+        return both(cell)[0];
       };
       const at = {child, parents, state, of: leaf, kept: new Map()};
       for (let n = 0; n < cells; n++) {

@@ -7,6 +7,7 @@ all of one group is not in that number.
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,12 +70,12 @@ def about_secrets(plan: ReleasePlan) -> list[str]:
                 f"readers of a file take them so"
             ] = None
         if absent := taken_for_missing(plan.people.labels(t.measure)):
-            every = ",".join(absent)
+            every, typed = ", ".join(absent), quote(",".join(absent))
             said[
                 f"{every} {agree(len(absent), 'is', 'are')} counted as a {t.measure}, and many "
                 f"readers of a file (pandas, R) take it for a missing cell, and what is left for a "
                 f"larger share: if it is none, say so when the table is read (missing_values=, "
-                f"--missing-values {every})"
+                f"--missing-values {typed})"
             ] = None
         if gone:
             said[

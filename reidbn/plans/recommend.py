@@ -406,8 +406,8 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
         if values and t.limit < 1 / values:  # so it is in every class, whoever goes
             remedy = (
                 f"Ask for less: of {counted(values, 'value')} of {t.measure} one has a share of "
+                f"1/{values} in every class at least"
             )
-            remedy += f"{1 / values:.3g} in every class at least"
     return (
         f"no way to release{found} keeps {' and '.join(map(str, every))}"
         f"{' together' if len(every) > 1 else ''}: at the highest levels {highest}. {remedy}"
