@@ -178,29 +178,37 @@ class Kin:
         """The share who have had an illness, of whom a relation's reports tell."""
         codes = self.tells[relation][:, disease]
         yes, no = int((codes >= YES).sum()), int((codes == NO).sum())
-        told = self._who_tells(relation) if relation in self.of_illness_alone else yes + no
+        told = self._who_tells(relation) if relation in self.unwritten else yes + no
         share = (yes + 0.5) / (told + 1)
         if relation != SELF:
             share = (share - self.false_reports) / (self.completeness - self.false_reports)
         return float(np.clip(share, 1e-4, 0.95))
 
     @cached_property
-    def of_illness_alone(self) -> frozenset[str]:
-        """Relations of which only illnesses are written down, and no "no"."""
-        return frozenset(r for r, codes in self.tells.items() if not (codes == NO).any())
+    def unwritten(self) -> dict[str, float]:
+        """Relations whose health is mostly left blank, and how much of it: fewer "no" are written
+        there than illnesses, and there is more health than illness.
+        """
+        found = {}
+        for relation, codes in self.tells.items():
+            no, ill = int((codes == NO).sum()), int((codes >= YES).sum())
+            if no < ill or not ill:
+                well = self._who_tells(relation) * codes.shape[1] - ill
+                found[relation] = 1 - no / well if well > no else 0.0
+        return found
 
     def _who_tells(self, relation: str) -> int:
-        """Where only illnesses are written down: how many records could tell of them."""
+        """Where health is left blank: how many records could tell of an illness."""
         return len(self) if relation == SELF else int(self.telling.sum())
 
     def meant(self, relation: str, person: int) -> NDArray[np.int16]:
-        """What one record tells of a relation, where only illnesses are written down a blank as no.
+        """What one record tells of a relation; where health is left blank, a blank as no.
 
         A blank in a record that tells nothing of the family tells nothing of a relative either.
         """
         codes: NDArray[np.int16] = self.tells[relation][person]
         could = relation == SELF or self.telling[person]
-        if relation not in self.of_illness_alone or not could:
+        if relation not in self.unwritten or not could:
             return codes
         return np.asarray(np.where(codes == UNKNOWN, NO, codes), dtype=np.int16)
 

@@ -346,8 +346,8 @@ def virtual_record(
         for d in range(len(kin.diseases)):
             upto = kin.law((one, other), d)[0][:, int(theirs[d])].cumsum()
             codes[d] = min(int(upto.searchsorted(coins[d] * upto[-1], side="right")), CODES - 1)
-        if one in kin.of_illness_alone:
-            codes[codes == NO] = UNKNOWN
+        if one in kin.unwritten:
+            codes[(codes == NO) & (rng.random(codes.size) < kin.unwritten[one])] = UNKNOWN
         cells[one] = codes
     return Person(cells, sex, born)
 
