@@ -126,3 +126,20 @@ def test_strata_say_what_is_wrong_with_them():
     assert fit.people[["p_unique", "mean_inverse"]].to_numpy().max() <= 1
     with pytest.raises(rb.UsageError, match="ask one of them"):
         fit.mean_inverse([1])
+
+
+def test_a_limit_that_the_interval_leaves_open_is_not_a_green_one(tmp_path):
+    """Three columns that go together only as three: .0085 is said, .085 of the unique are so."""
+    rng = np.random.default_rng(5)
+    x, y = rng.integers(0, 30, (2, 20_000))
+    z = np.where(rng.random(20_000) < 0.97, (x + y) % 30, rng.integers(0, 30, 20_000))
+    everybody = rb.People.from_codes(np.column_stack([x, y, z]), ["x", "y", "z"])
+    table = everybody.take(rng.choice(20_000, 1_000, replace=False))
+    told = rb.assess("adversary-routes", table, population=20_000, population_model="structured")
+    said = {}
+    for limit in (0.02, 0.9):
+        page = told.report(tmp_path / "r.md", threshold={"journalist": limit}, custodian=True)
+        said[limit] = page.read_text()
+    assert "By its estimate of the population alone this rule allows a public release" in said[0.02]
+    assert "95 % interval the rule is not sure to be kept" in said[0.02]
+    assert "**This rule allows a public release.**" in said[0.9]

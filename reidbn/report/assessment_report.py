@@ -190,7 +190,7 @@ def report(
     return Sheet(
         title=title
         or f"Re-identification risk: {result.inputs.attack.title or result.attack.name}",
-        colour={True: SAFE, False: UNSAFE, None: PLAIN}[summary.told_passes(telling)],
+        colour=_colour(summary, telling),
         headline=_headline(summary, telling),
         verdict=_verdict(asked),
         answers=() if summary.failure else _answers(asked, moved),
@@ -259,6 +259,13 @@ def _with_verdicts(classes: Alike, rules: Sequence[Judged], telling: Telling) ->
     return replace(classes, nobody=nobody, somebody=somebody)
 
 
+def _colour(s: Summary, telling: Telling) -> str:
+    passes = s.told_passes(telling)
+    if passes is None or (passes and not s.passes_surely(telling)):
+        return PLAIN
+    return SAFE if passes else UNSAFE
+
+
 def _headline(s: Summary, telling: Telling) -> str:
     if s.failure:
         return "Do not release: the cross-check failed."
@@ -268,6 +275,8 @@ def _headline(s: Summary, telling: Telling) -> str:
         return f"The custodian's own copy says whether this rule allows a {release}."
     if not passes:
         return f"No {release} of this table as it is."
+    if not s.passes_surely(telling):
+        return f"By its estimate of the population alone this rule allows a {release}."
     return f"This rule allows a {release}{f' of {s.only}' if s.only else ''}."
 
 

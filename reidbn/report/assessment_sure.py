@@ -175,6 +175,14 @@ def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
     }  # fmt: skip
 
 
+def highest_of_estimate(result: Assessment, measure: str) -> Array | None:
+    """Everybody's risk at the upper end of what is estimated of the population; None where a
+    measure does not stand on it.
+    """
+    parts = _sure(result).get(measure)
+    return None if parts is None else np.maximum(parts["high"], parts["mean"])
+
+
 def fit_status(result: Assessment, telling: Telling) -> str:
     """How the fits of the population stand, in words; empty without one.
 
