@@ -138,7 +138,7 @@ def test_a_leak_larger_than_the_register_is_refused():
 
 def test_a_class_larger_than_the_state_list_is_refused():
     case = replace(CASES["hypergeometric-leak"], states=tuple("0123"))
-    with pytest.raises(rb.ModelError, match="classes of up to 4 but states only up to 3"):
+    with pytest.raises(rb.ModelError, match="classes of up to 4, but states only up to 3"):
         case.cpd.probabilities(OnGrid(case))
 
 

@@ -454,3 +454,44 @@ def test_a_class_of_somebody_is_not_told(tmp_path):
         "w: 0.3", "w: 2")  # fmt: skip
     with pytest.raises(rb.errors.ModelError, match="x: a class; its size is a whole number"):
         rb.ask(written(tmp_path, text.replace(', q: "max(n, 0)"', "")), subject={"w": 37})
+
+
+def test_what_was_taken_as_whole_is_whole_for_what_reads_it(tmp_path):
+    """10000.5 - 9995.5 is 5, so that 5 x 20 - 99.0000000001 is a little under 1."""
+    text = """\
+parameters: {big: {value: 10000.5, range: [0, 20000], unit: euro, source: s},
+             less: {value: 9995.5, range: [0, 20000], unit: euro, source: s}}
+numbers: {five: {is: big - less, unit: euro}, n: {is: "five * 20 - 99.0000000001", range: [0, 1]}}
+nodes: {x: {cpd: {kind: probability, p: $n}, source: s}}
+questions: {risk: {target: x=no}}
+"""
+    path = written(tmp_path, text)
+    assert float(rb.ask(path)) == pytest.approx(1e-10, rel=1e-3)
+    assert float(rb.ask(path, set={"five": 5})) == pytest.approx(1e-10, rel=1e-3)
+
+
+def test_a_condition_alone_keeps_its_parameter_where_a_table_is_assessed(tmp_path):
+    text = """\
+parameters: {q: {value: 0.1, source: s}, r: {value: 0.5, source: s}, pk: {value: 0.3, source: s}}
+where: ["q <= r"]
+subject: {class_size: {unit: records, range: [1, 10000], per: [known]}}
+groups: {known: {members: [age, town], probability: [$pk, 0.25], source: s}}
+nodes:
+  right: {parents: [known], cpd: {kind: one-over, of: "@class_size"}, source: s}
+  looks: {cpd: {kind: probability, p: $r}, source: s}
+  risk_: {parents: [right, looks], cpd: {kind: and}, source: s}
+questions: {risk: {target: risk_=yes}}
+example: {class_size: [4, 3, 2, 1]}
+"""
+    people = rb.read_table({"age": [1, 1, 2, 2], "town": list("abab")},
+                           quasi_identifiers=["age", "town"])  # fmt: skip
+    found = rb.assess(written(tmp_path, text), people, known={"age": 0.3, "town": 0.25})
+    by_hand = 0.5 * (0.7 * 0.75 / 4 + (0.3 * 0.75 + 0.7 * 0.25) / 2 + 0.3 * 0.25)
+    assert found.risk() == pytest.approx(np.full(4, by_hand), abs=1e-12)
+
+
+def test_a_page_refuses_names_that_scripts_use(tmp_path):
+    path = written(tmp_path, LEFT.replace("x:", "constructor:").replace("[x]", "[constructor]")
+                   .replace("given: {constructor: yes}", "given: {constructor: no}"))  # fmt: skip
+    with pytest.raises(rb.UsageError, match="cannot hold the name constructor"):
+        rb.load(path).page(tmp_path / "p.html")

@@ -77,6 +77,30 @@ def test_survey_weights_do_not_silence_a_column():
     assert any("one column alone (diagnosis)" in note for note in told.notes)
 
 
+def test_a_column_that_leaves_a_little_more_unique_widens_the_interval():
+    """A long tail beside sex and region: 1,991 was said, up to 3,277, and 5,100 are alone."""
+    rng = np.random.default_rng([105, 1])
+    weight = 1 / np.arange(1, 5_001) ** 1.1
+    held = widened = 0
+    for seed in range(4):
+        tail = rng.choice(5_000, 20_000, p=weight / weight.sum())
+        sex, region = rng.integers(0, 2, 20_000), rng.integers(0, 8, 20_000)
+        codes = np.column_stack([tail, sex, region])
+        everybody = rb.People.from_codes(codes, ["diagnosis", "sex", "region"])
+        truth = int((everybody.class_sizes() == 1).sum())
+        own = np.random.default_rng([106, seed])
+        fit = population.fit(everybody.take(own.choice(20_000, 400, replace=False)),
+                             population=20_000, model="structured")  # fmt: skip
+        low, high = fit.prediction_interval()
+        held += low <= truth <= high
+        louder = fit.sample.loudest[1] > fit.expected_uniques
+        told = any("diagnosis alone leaves about" in word for word in fit.warnings)
+        assert told == louder
+        widened += told
+    assert held >= 3
+    assert widened
+
+
 def test_a_crowd_that_has_nothing_makes_no_column_a_function():
     """Nine in ten have "none" everywhere; what the others have is independent."""
     rng = np.random.default_rng(102)

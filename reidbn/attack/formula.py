@@ -260,8 +260,8 @@ def settled(
         gap = np.abs(found - whole)
     near = (gap > 0) & (gap <= NEAR * np.maximum(np.abs(whole), 1.0))  # not where it is no number
     if not near.any():
-        return found
-    return np.where(near & (gap <= rounding(term, values, terms)[1]), whole + 0.0, found)  # no -0
+        return found + 0.0
+    return np.where(near & (gap <= rounding(term, values, terms)[1]), whole, found) + 0.0  # no -0
 
 
 def rounding(
@@ -282,7 +282,8 @@ def rounding(
         if name not in terms:
             return np.asarray(own)
         found, off = _rounded(terms[name], value, error)
-        return np.where(np.abs(found - value(name)) <= off, off, own)  # else it is held elsewhere
+        is_own = (np.abs(found - value(name)) <= off) & (value(name) != np.rint(value(name)))
+        return np.where(is_own, off, own)  # else it is held elsewhere, or taken as whole
 
     def value(name: str) -> Array:
         return np.asarray(values[name], dtype=float)

@@ -44,16 +44,19 @@ class HypergeometricLeak(CPD):
         records, leaked, class_size = (
             np.asarray(scope.value(ref)) for ref in (self.records, self.leaked, self.class_size)
         )
+        theirs = scope.read_people([self.records, self.leaked, self.class_size])
         for name, value in (("leaked", leaked), ("class size", class_size)):
             if (value > records).any() or (value < 0).any():
+                told = "" if theirs else f" of {value.max():g} among {records.min():g} records"
                 raise ModelError(
-                    f"{scope.child.name}: a {name} of {value.max():g} among {records.min():g} "
-                    f"records; it must lie between 0 and the number of records"
+                    f"{scope.child.name}: a {name}{told}; it must lie between 0 and the number of "
+                    "records"
                 )
         longest = len(scope.child.states) - 1
         if np.minimum(class_size, leaked).max() > longest:  # no more of a class than are leaked
+            told = "" if theirs else f" of up to {class_size.max():g}"
             raise ModelError(
-                f"{scope.child.name}: classes of up to {class_size.max():g} but states only up to "
+                f"{scope.child.name}: classes{told}, but states only up to "
                 f"{longest}; let the states run to the largest class size, or to the leak's"
             )
         return records, leaked, class_size

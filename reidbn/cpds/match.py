@@ -237,9 +237,10 @@ class OneOf(CPD):
         n = np.asarray(scope.value(self.n), dtype=float)
         named = len(scope.child.states) - 1
         if (n < max(named, 1)).any():
+            few = "fewer" if scope.read_people([self.n]) else f"{n.min():g}"
             raise ModelError(
-                f"{scope.child.name}: one of {n.min():g}, but {named} are named; "
-                f"there must be at least as many"
+                f"{scope.child.name}: one of {few}, but {named} are named; there must be at least "
+                "as many"
             )
         return n
 

@@ -237,7 +237,7 @@ class Geometric(CPD):
         p = np.asarray(scope.value(self.p), dtype=float)
         none = (1.0 - p) ** budget
         with np.errstate(divide="ignore", invalid="ignore"):
-            some = -np.expm1(np.where(budget == 0, 0.0, np.maximum(budget, 1) * np.log1p(-p)))
+            some = -np.expm1(np.where(budget == 0, 0.0, np.maximum(budget, 1) * np.log1p(-p))) + 0.0
         return np.where(np.isnan(some), 1.0 - none, some), np.asarray(none)
 
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:

@@ -63,7 +63,8 @@ const Kinds = (() => {
   // Whole where it is whole but for rounding: 0.07 * 100 is 7, and what can never be has the chance 0.
   function settled([found, off]) {
     const whole = Math.round(found), gap = Math.abs(found - whole);
-    return [gap <= Math.min(off, NEAR * Math.max(Math.abs(whole), 1)) ? whole : found, off];
+    const taken = gap <= Math.min(off, NEAR * Math.max(Math.abs(whole), 1));
+    return taken ? [whole + 0, LAST_DIGITS * Math.abs(whole)] : [found + 0, off];
   }
 
   // Whether a condition holds; sides that are alike but for rounding are the same, and one without

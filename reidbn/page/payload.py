@@ -373,8 +373,26 @@ def _part(forms: Forms, name: str, parents: tuple[str, ...]) -> Part:
     return Part(own[name], tuple(own[p] for p in parents), forms.attack.nodes[name].cpd)
 
 
+_OF_SCRIPTS = frozenset((
+    "constructor", "toString", "toLocaleString", "valueOf", "hasOwnProperty", "isPrototypeOf",
+    "propertyIsEnumerable", "undefined", "__proto__", "__defineGetter__", "__defineSetter__",
+    "__lookupGetter__", "__lookupSetter__",
+))  # fmt: skip
+"""What every object of a script has, so that nothing can be looked up by such a name."""
+
+
+def _refuse_names(attack: Attack) -> None:
+    names = [*attack.all_nodes, *attack.settable, *attack.groups, *attack.subject]
+    names += [s for n in attack.all_nodes.values() if not isinstance(n.states, str)
+              for s in n.states]  # fmt: skip
+    found = next((name for name in names if name in _OF_SCRIPTS), None)
+    if found:
+        raise UsageError(f"a page cannot hold the name {found}, which scripts use: rename it")
+
+
 def _start(own: Attack, attack: Attack, start: Start) -> Json:
     check_settings(attack, start.set, beyond_range=True, all_numbers=True)  # every node is shown
+    _refuse_names(own)
     for name, state in {**start.given, **start.do}.items():
         if name not in own.all_nodes or name not in attack.all_nodes or not isinstance(state, str):
             raise UsageError(

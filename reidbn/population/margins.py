@@ -74,12 +74,12 @@ def left_unique(values: FrequencyTable, standing: float, population: int) -> flo
     return 0.0 if values.uniques < ENOUGH else standing * alone_on(values, population)
 
 
-def contradicts(alone: float, said: float, fraction: float) -> bool:
+def contradicts(alone: float, said: float, fraction: float, *, times: float = 2.0) -> bool:
     """Whether what one attribute leaves unique speaks against what is `said` of several.
 
     Whoever learns more finds no fewer; twice as many is beyond what two estimates differ by.
     """
-    return alone > 2 * said + UNSEEN / fraction
+    return alone > times * said + UNSEEN / fraction
 
 
 def match_on(class_sizes: Ints, values: FrequencyTable, population: int) -> Floats:

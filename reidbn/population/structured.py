@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.population.margins import UNSEEN
+from reidbn.population.margins import UNSEEN, contradicts
 from reidbn.population.multiplied import are_plain, means, near_knot, no_pair
 from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
 from reidbn.population.remarks import of_width
@@ -298,7 +298,7 @@ class StructuredFit(Uniqueness):
     def _each(self) -> dict[str, Floats]:
         ends = np.quantile(self._rates(), [0.025, 0.975], axis=0)
         low, high = (self._read(end)[self.ids] for end in ends)
-        if self.contradicted is not None:
+        if self._outdone:
             high = np.maximum(high, self._by_sizes.interval("p_unique", method="grid")[1])
         found = {"p_unique": self._q[self.ids], "mean_inverse": self._match[self.ids]}
         return with_ends(found, low, high, self.counts[self.ids])
@@ -368,11 +368,17 @@ class StructuredFit(Uniqueness):
         rng = np.random.default_rng([self.seed, 2])
         seen = self._realised(self._rates(spread), rng)
         low, high = ends_of(seen, self._unlike(rng, len(seen)), self, level)
-        if self.contradicted is not None:
+        if self._outdone:
             high = max(high, self._by_sizes.prediction_interval(level=level)[1])
         return within_reach(self, low, high)
 
     # What class sizes say against it
+
+    @property
+    def _outdone(self) -> bool:
+        """Whether a column alone leaves more people unique, by its class sizes, than are said."""
+        many, said = self.sample.loudest[1], self.expected_uniques
+        return contradicts(many, said, self.sampling_fraction, times=1.0)
 
     @cached_property
     def _by_sizes(self) -> PitmanFit:
@@ -549,9 +555,9 @@ class StructuredFit(Uniqueness):
         if self.independent is not None:
             told = float(self._plain @ self._counted) / self.sampling_fraction
             found.append(no_pair(min(told, self.population)))
-        if self.contradicted is not None:
+        if self._outdone:
             found.append(
-                f"{of_louder(*self.contradicted)}: the structures cannot tell, and the upper end "
+                f"{of_louder(*self.sample.loudest)}: the structures cannot tell, and the upper end "
                 f"is that of class sizes (pitman-bayes says {self._by_sizes.expected_uniques:,.0f})"
             )
         if not self.uniques:

@@ -84,6 +84,12 @@ class NoRelatives(UsageError):
     """A release in which nothing tells of relatives."""
 
 
+GRANDCHILDREN = (
+    "siblings who are found as grandchildren of a grandparent who was named are in none of these "
+    "chances: by the strict rule more than twice as many siblings are found in all"
+)
+
+
 @dataclass(frozen=True)
 class Looking:
     """How relatives are looked for: the rule, what the attacker believes, and virtual relatives."""
@@ -188,6 +194,7 @@ class KinPeople(SparsePeople):
             f"chance {self.looking.in_release:g}; how often that is right is drawn with "
             f"{self.looking.plants:,} virtual relatives of each kind; how many rounds they "
             f"lead on is the attack's, and no depth of a neighbourhood",
+            *([GRANDCHILDREN] if self.looking.rule != POSTERIOR else []),
         ]
 
     @cached_property

@@ -419,6 +419,7 @@ def _still_used(attack: Attack, group: str) -> list[Parameter]:
     used = {r for n in attack.nodes.values() for r in attack.behind(n.cpd)}
     used |= {f"${name}" for name in attack.structural} | {*attack.behind_utilities}
     used |= {r for name in attack.numbers for r in attack.derived.behind(name)}
+    used |= {f"${name}" for condition in attack.conditions for name in condition.names}
     for other in attack.groups.values():
         if other.name != group:
             used |= {r for n in other.member_nodes() for r in attack.behind(n.cpd)}
