@@ -160,6 +160,12 @@ def test_a_limit_that_the_interval_leaves_open_is_not_a_green_one(tmp_path):
     everybody = rb.People.from_codes(np.column_stack([x, y, z]), ["x", "y", "z"])
     table = everybody.take(rng.choice(20_000, 1_000, replace=False))
     told = rb.assess("adversary-routes", table, population=20_000, population_model="structured")
+    F = everybody.class_sizes()
+    same = {tuple(code): size for code, size in zip(everybody.table.tolist(), F, strict=True)}
+    truth = np.mean([same[tuple(code)] == 1 for code in table.table.tolist()])
+    low, high = (float(np.mean(end)) for end in told.population_uncertainty().of_mean("journalist"))
+    assert told.risk("journalist").mean() < truth / 10
+    assert low <= truth <= high
     said = {}
     for limit in (0.02, 0.9):
         page = told.report(tmp_path / "r.md", threshold={"journalist": limit}, custodian=True)

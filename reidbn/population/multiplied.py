@@ -46,7 +46,7 @@ def no_pair_on(some: int, of: int) -> str:
     """The same of some subsets."""
     return (
         f"on {some:,} of {counted(of, 'subset')} with anybody unique {SHOWN}: if none do, shares "
-        f"multiplied are right there, as log-linear has them, which may say several times less; "
+        f"multiplied are right there, as log-linear has them, which may say several times less, or more; "
         f"{STAYS}, and the interval holds both"
     )
 

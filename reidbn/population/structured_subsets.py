@@ -179,8 +179,8 @@ class StructuredSubsets:
         """The same at both ends of what `drawn_chances` leaves open, all chances at one quantile.
 
         `frequencies` are those of the classes on every subset.  The estimate lies between the ends.
-        Where columns do not go together the lower end is as low as in a fit, in which most draws
-        are those of shares multiplied; the upper one stays that of the structures.
+        Where columns do not go together both ends are those of a fit, too, in which most draws are
+        those of shares multiplied: three that go together only as three are parted by them alone.
         """
         which = np.flatnonzero(independent_subsets(self.marginals))
         plain = None
@@ -218,6 +218,7 @@ class StructuredSubsets:
                     mine, mixed = plain.draw(drawn, some, multiplied[k])
                     mixed.sort(axis=1)
                     low[k][mine] = np.minimum(low[k][mine], _at_tail(mixed, tails[0]))
+                    high[k][mine] = np.maximum(high[k][mine], _at_tail(mixed, tails[1]))
                 drawn.sort(axis=1)  # a tenth of the time of np.quantile
                 first, last = (_at_tail(drawn, tail) for tail in tails)
                 low[k][some] = np.minimum(low[k][some], first)
