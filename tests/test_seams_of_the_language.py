@@ -495,3 +495,18 @@ def test_a_page_refuses_names_that_scripts_use(tmp_path):
                    .replace("given: {constructor: yes}", "given: {constructor: no}"))  # fmt: skip
     with pytest.raises(rb.UsageError, match="cannot hold the name constructor"):
         rb.load(path).page(tmp_path / "p.html")
+
+
+def test_what_is_seen_keeps_its_column_beside_the_results(tmp_path):
+    text = """\
+nodes: {worth: {cpd: {kind: probability, p: 0.5}, source: s},
+        hit: {parents: [d, worth], cpd: {kind: and}, source: s}}
+decisions: {d: {options: [no, yes], sees: [worth], source: s}}
+utilities: {gain: {of: [hit], unit: euro, source: s,
+                   rows: [{when: {hit: yes}, value: 5}, {value: 0}]}}
+questions: {risk: {target: hit=yes}}
+"""
+    policy = rb.decide(written(tmp_path, text)).policy
+    assert sorted(policy["$worth"]) == ["no", "yes"]
+    assert sorted(policy["worth"]) == [0, 5]
+    rb.decide(written(tmp_path, text)).plot(tmp_path / "d.svg")

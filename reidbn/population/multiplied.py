@@ -46,8 +46,8 @@ def no_pair_on(some: int, of: int) -> str:
     """The same of some subsets."""
     return (
         f"on {some:,} of {counted(of, 'subset')} with anybody unique {SHOWN}: if none do, shares "
-        f"multiplied are right there, as log-linear has them, which may say several times less, or more; "
-        f"{STAYS}, and the interval holds both"
+        f"multiplied are right there, as log-linear has them, which may say several times less, or "
+        f"more; {STAYS}, and the interval holds both"
     )
 
 

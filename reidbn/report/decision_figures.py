@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from reidbn.cpds.decides import holds_back
 from reidbn.report.style import BLUE, INK, ORANGE, blank, save, titled
 from reidbn.whatif.decide import Decision
+from reidbn.whatif.done import RESULTS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-ABOUT = ("takes", "p", "happens", "worth", "ahead", "tied", "class", "people", "decision")
 
 
 def draw_decision(found: Decision, path: str | Path | None = None, *, most: int = 16) -> Figure:
@@ -46,5 +45,5 @@ def draw_decision(found: Decision, path: str | Path | None = None, *, most: int 
 def _label(row: dict[Any, Any]) -> str:
     whose = f"class {row['class']} of {row['people']:,}: " if "class" in row else ""
     what = f"{row['decision']}: " if "decision" in row else ""
-    seen = [f"{k}={v}" for k, v in row.items() if k not in ABOUT and isinstance(v, str)]
+    seen = [f"{k}={v}" for k, v in row.items() if k not in RESULTS and isinstance(v, str)]
     return whose + what + (", ".join(seen) or "always")

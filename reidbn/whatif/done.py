@@ -15,6 +15,9 @@ from reidbn.inference.deciding import Choice
 if TYPE_CHECKING:
     import pandas as pd
 
+RESULTS = ("takes", "p", "happens", "worth", "ahead", "tied", "class", "people", "decision")
+"""Columns of the table beside what is seen."""
+
 
 def policy_table(
     case: Asked, choices: Mapping[str, Choice], happens: Mapping[str, Array]
@@ -84,7 +87,7 @@ def _rows(
         others = np.delete(worth[at], best)
         found.append({
             **several,
-            **{p: _seen(case, p, i) for p, i in zip(node.parents, at, strict=True)},
+            **{_column(p): _seen(case, p, i) for p, i in zip(node.parents, at, strict=True)},
             "takes": node.states[best],
             "p": float(policy[at][best]),
             "happens": float(reached[at]),
@@ -93,6 +96,11 @@ def _rows(
             "tied": bool(tied[at] > 0),
         })  # fmt: skip
     return found
+
+
+def _column(seen: str) -> str:
+    """The column of what is seen; one that is called like a result gets a $ in front."""
+    return f"${seen}" if seen in RESULTS else seen
 
 
 def _seen(case: Asked, name: str, place: int) -> str:
