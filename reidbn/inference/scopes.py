@@ -38,8 +38,16 @@ class _Bound(Scope):
         if name in self.parameters:
             return self.setting_of(self.parameters[name])
         derived = self.attack.derived  # a number that differs from person to person
-        every = derived.through([name], ())  # and all that it stands on
-        read = {n: self.value(self.resolve(n)) for n in every if n != name}
+        every = derived.through([name], ())  # and all that it stands on, each worked out once
+        theirs = [n for n in derived.order if n in every and n not in self.parameters]
+        read = {n: self.value(self.resolve(n)) for n in every if n not in theirs}
+        for n in theirs:
+            read[n] = self._of_people(n, read)
+        return read[name]
+
+    def _of_people(self, name: str, read: Mapping[str, Array]) -> Array:
+        """A number of which a table has a say, from all that it stands on."""
+        derived = self.attack.derived
         values = evaluate(derived.terms[name], read.__getitem__, strict=self.checks)
         values = settled(derived.terms[name], values, read, derived.terms)
         return derived.checked(name, values, derived.off(name, read)) if self.checks else values
