@@ -233,7 +233,7 @@ def with_count(attack: Attack, group: str) -> tuple[Attack, str]:
         )
     states = tuple(str(i) for i in range(len(attack.groups[group].members) + 1))
     for node in attack.nodes.values():  # a node of the author's may be set while nothing is known
-        if _is_added(node) and node.parents == (group,):
+        if isinstance(node.cpd, AskedCount) and node.parents == (group,):
             return attack, node.name
     name = free_name(attack, f"{group}_count")
     made = Node(name, states, AskedCount(), (group,), story=f"How many of {group} are known")
@@ -242,18 +242,9 @@ def with_count(attack: Attack, group: str) -> tuple[Attack, str]:
 
 def as_written(attack: Attack) -> Attack:
     """The attack without the nodes that a question added, of which no file can hold some."""
-    left = [
-        n for n in attack.nodes.values() if not isinstance(n.cpd, Event | ShareOfRange | Report)
-    ]
-    read = {p for node in left for p in node.parents}
-    read |= {name for utility in attack.utilities.values() for name in utility.of}
-    kept = [n for n in left if n.name in read or not _is_added(n)]
+    added = Event | ShareOfRange | Report | AskedCount
+    kept = [n for n in attack.nodes.values() if not isinstance(n.cpd, added)]
     return attack if len(kept) == len(attack.nodes) else attack.replace(nodes=kept)
-
-
-def _is_added(node: Node) -> bool:
-    """Whether it is a count of a group that `with_count` made."""
-    return isinstance(node.cpd, AskedCount)
 
 
 def _placed(attack: Attack, event: Atom | Junction, wanted: str) -> tuple[Attack, str]:
@@ -320,7 +311,7 @@ def refuse_what_never_is(attack: Attack, before: Attack) -> None:
             fits = np.array([passes(variable, test) for test in tests])
             each = [np.logical_and.reduce(fits)] if cpd.how == ALL else fits
             if not all(fit.any() for fit in each):
-                group = node.parents[0] if _is_added(node) else ""
+                group = node.parents[0] if isinstance(node.cpd, AskedCount) else ""
                 said = " and ".join(f"{group or parent}{sign}{value}" for sign, value in tests)
                 has = f"{len(attack.groups[group].members)} members" if group else (
                     f"the states {_listed(variable.states)}")  # fmt: skip
