@@ -137,8 +137,10 @@ class Sample:
         """The column that alone leaves most people unique, by its class sizes, and how many."""
         found = "", 0.0
         for c in self.columns if self.people is not None and not self.is_complete else ():
-            standing = self.stands[0][self.people.class_sizes([c]) == 1].sum()  # type: ignore[union-attr]
             values = self.people.frequencies([c])  # type: ignore[union-attr]
+            standing = values.uniques / self.fraction
+            if self.is_weighted:
+                standing = self.stands[0][self.people.class_sizes([c]) == 1].sum()  # type: ignore[union-attr]
             found = max(found, (c, left_unique(values, float(standing), self.N)), key=itemgetter(1))
         return found
 
