@@ -52,7 +52,8 @@ class Ladder(Hierarchy):
         if not self.rungs:
             raise UsageError("a hierarchy of no values; list each value with its levels")
         for path in self.rungs.values():
-            refuse_misfit("Ladder", "the levels of a value", path, tuple[str, ...])
+            if not isinstance(path, tuple) or not all(isinstance(name, str) for name in path):
+                refuse_misfit("Ladder", "the levels of a value", path, tuple[str, ...])
         names = dict(_as_high(self.rungs.items()))
         covers: dict[str, set[str]] = {}
         for value, path in names.items():
