@@ -81,3 +81,18 @@ def test_the_loss_of_a_plan_does_not_count_those_who_are_left_out(loss, many, tm
         pages.add(page)
     assert len(pages) == 1
     assert ("% of what the table says" in page) is (many > 50)
+
+
+def test_the_example_of_a_level_is_of_cells_that_are_written(tmp_path):
+    """Ten of eleven emptied cells were 18: "such as 18 -> 15-19" told what the blanks are."""
+    people = rb.read_table({"age": [18] * 10 + [*range(20, 40)] * 6, "sex": ["f"] * 130},
+                           quasi_identifiers=["age", "sex"])  # fmt: skip
+    plan = rb.recommend(people, target="ema", hierarchies={"age": "bands:5,10"},
+                        empty_at_most="6%", keep="sex")  # fmt: skip
+    released = plan.apply()
+    assert released.emptied["age"][:10].all()
+    for custodian in (False, True):
+        body = plan.report(tmp_path / "p.md", custodian=custodian).read_text()
+        (line,) = (line for line in body.splitlines() if line.startswith("| age | level"))
+        assert "18" not in line
+        assert ("such as" in line) is custodian

@@ -297,3 +297,62 @@ def test_a_limit_of_many_digits_is_refused(digits):
     people = rb.read_table({"sex": ["f", "m"] * 5}, quasi_identifiers=["sex"])
     with pytest.raises(rb.UsageError, match=f"k has {digits} digits"):
         rb.recommend(people, target="k=" + "9" * digits)
+
+
+# -- cells that are missing, beside cells that were emptied ----------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["?", "NA", "  ", ""])
+@pytest.mark.parametrize("kind", ["csv", "frame", "parquet"])
+def test_who_is_emptied_is_alike_with_who_was_missing_in_the_file(missing, kind, tmp_path):
+    """Six are missing and two of "a" are emptied: the file held 6 and 2, by whoever reads it."""
+    towns = [missing] * 6 + ["a"] * 2 + ["b"] * 9 + ["c"] * 9
+    table = pd.DataFrame({"town": towns, "sex": ["f"] * 26, "z": "1"})
+    if kind == "csv":
+        table.to_csv(tmp_path / "table.csv", index=False)
+        table = tmp_path / "table.csv"
+    elif kind == "parquet":
+        table.to_parquet(tmp_path / "table.parquet")
+        table = tmp_path / "table.parquet"
+    people = rb.read_table(table, quasi_identifiers=["town", "sex"],
+                           missing_values=[missing] if missing.strip() else None)  # fmt: skip
+    plan = rb.recommend(people, target="k=5", hierarchies={"town": "prefix:1"},
+                        empty_at_most="10%", keep="sex")  # fmt: skip
+    assert plan.best.emptied == 2
+    for name in ("safe.csv", "safe.parquet"):
+        plan.write(tmp_path / name)
+        read = (pd.read_csv(tmp_path / name, keep_default_na=False, dtype=str)
+                if name.endswith("csv") else pd.read_parquet(tmp_path / name))  # fmt: skip
+        assert read.groupby(["town", "sex"], dropna=False).size().min() >= 5
+        assert rb.read_table(tmp_path / name, quasi_identifiers=["town", "sex"]).k() >= 5
+
+
+def test_missing_cells_stay_as_they_were_where_none_is_emptied(tmp_path):
+    table = {"town": ["?"] * 6 + ["a"] * 7, "sex": ["f"] * 13}
+    people = rb.read_table(table, quasi_identifiers=["town", "sex"], missing_values=["?"])
+    rb.recommend(people, target="k=5").write(tmp_path / "same.csv", source=table)
+    assert Counter(pd.read_csv(tmp_path / "same.csv")["town"]) == {"?": 6, "a": 7}
+
+
+@pytest.mark.parametrize("values", [
+    [2**70 + i % 2 for i in range(20)],
+    [pd.Timedelta(seconds=5, microseconds=100 * (i // 2 % 2)) for i in range(20)],
+    pd.period_range("2020-01", periods=20, freq="M"),
+], ids=["wide", "durations", "periods"])  # fmt: skip
+def test_a_parquet_file_that_would_change_a_column_is_not_written(values, tmp_path):
+    table = pd.DataFrame({"sex": ["m", "f"] * 10, "own": values})
+    plan = rb.recommend(rb.read_table(table, quasi_identifiers=["sex"]), target="k=2")
+    with pytest.raises(rb.UsageError, match=r"s\.parquet: the values of own are .* write \.csv"):
+        plan.write(tmp_path / "s.parquet", source=table)
+    assert not (tmp_path / "s.parquet").exists()
+    plan.write(tmp_path / "s.csv", source=table)
+    assert pd.read_csv(tmp_path / "s.csv")["own"].nunique() == len(set(values))
+
+
+def test_a_measure_without_an_answer_in_a_coarser_release_says_so():
+    people = rb.read_table(rb.datasets.synthetic_patients(250, seed=4),
+                           quasi_identifiers=["age", "sex", "race"])  # fmt: skip
+    assert "caught_if_tried" in rb.assess("insider-decides", people).risks
+    with pytest.raises(rb.UsageError, match="in a changed release caught_if_tried has no answer"):
+        rb.recommend(people, "insider-decides", target={"caught_if_tried": 0.04},
+                     hierarchies={"age": "bands:10,20"})  # fmt: skip

@@ -510,3 +510,65 @@ questions: {risk: {target: hit=yes}}
     assert sorted(policy["$worth"]) == ["no", "yes"]
     assert sorted(policy["worth"]) == [0, 5]
     rb.decide(written(tmp_path, text)).plot(tmp_path / "d.svg")
+
+
+# -- what is taken away from a whole whose law is the same in each of its rows ---------------------
+
+TAKEN = """\
+nodes:
+  wanted: {states: 0..2, rows: [{p: [0.2, 0.3, 0.5]}], source: a}
+  left: {states: 0..2, parents: [wanted, used], cpd: {kind: minus, of: [wanted, used]}}
+"""
+
+
+def test_what_is_taken_away_may_have_one_law_in_all_rows(tmp_path, shell):
+    """1 of 0 wanted is no state: .2 x .4.  left=0 where 0 is wanted, or 1 and 1 used."""
+    law = "  used: {states: 0..1, parents: [wanted], rows: [{p: [0.6, 0.4]}], source: a}\n"
+    with pytest.warns(rb.errors.ReidbnWarning, match=r"left: 0\.08 of what can be"):
+        found = rb.ask(written(tmp_path, TAKEN + law), "left=0")
+    assert float(found) == pytest.approx(0.32, abs=1e-12)
+    assert float(found.cut["left"]) == pytest.approx(0.08, abs=1e-12)
+    assert shell("check", written(tmp_path, TAKEN + law))[0] == 0
+
+
+def test_a_policy_that_looks_at_nothing_takes_away_as_it_says(tmp_path):
+    decision = """\
+decisions: {used: {options: [no, yes], sees: [wanted], source: a}}
+utilities: {u: {of: [used], unit: euro, source: a,
+                rows: [{when: {used: yes}, value: -5}, {value: 0}]}}
+"""
+    path = written(tmp_path, TAKEN + decision)
+    for used, by_hand in (("no", 0.2), ("yes", 0.5)):
+        with pytest.warns(rb.errors.ReidbnWarning):
+            found = rb.ask(path, "left=0", policy=f"used={used}")
+        assert float(found) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize(
+    ("parents", "told"),
+    [("[a, aa]", 'unknown node "aa"'), ("[a, b]", "the story goes in a circle")],
+)
+@pytest.mark.parametrize("name", ["limt", "a"])
+def test_two_slips_at_once_are_both_told(tmp_path, parents, told, name):
+    text = f"""\
+parameters: {{p: {{value: 0.2, range: [0, 0.5], source: x}}}}
+where: ["p <= {name}"]
+nodes:
+  a: {{cpd: {{kind: probability, p: $p}}}}
+  b: {{parents: {parents}, cpd: {{kind: and}}}}
+questions: {{risk: {{target: b=yes}}}}
+"""
+    with pytest.raises(rb.errors.ModelError) as slip:
+        rb.load(written(tmp_path, text))
+    assert told in str(slip.value)
+    assert (f'no parameter "{name}"' if name == "limt" else "a is a node") in str(slip.value)
+
+
+def test_of_an_or_the_part_that_can_never_be_is_named(tmp_path):
+    node = "n: {states: 0..2, rows: [{p: [0.5, 0.25, 0.25]}], source: a}"
+    path = written(tmp_path, f"nodes: {{{node}}}\n")
+    for asked in ("n=2 or n>2", "n>2 or n=2", "not n<=2 or n=1"):
+        with pytest.raises(rb.UsageError, match=r"^n>2 can never be: n has the states 0, 1, 2"):
+            rb.ask(path, asked)
+    with pytest.raises(rb.UsageError, match=r"^n<1 and n>1 can never be"):
+        rb.ask(path, "n<1 and n>1")

@@ -1,5 +1,7 @@
 """Where the structures cannot be right: what one column says alone, crowds, and what can be."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -171,5 +173,32 @@ def test_a_limit_that_the_interval_leaves_open_is_not_a_green_one(tmp_path):
         page = told.report(tmp_path / "r.md", threshold={"journalist": limit}, custodian=True)
         said[limit] = page.read_text()
     assert "By its estimate of the population alone this rule allows a public release" in said[0.02]
-    assert "95 % interval the rule is not sure to be kept" in said[0.02]
+    assert "the rule is not sure to be kept" in said[0.02]
     assert "**This rule allows a public release.**" in said[0.9]
+    for limit, sure in ((0.02, False), (0.9, True)):
+        summary = told.summary({"journalist": limit}, release="public")
+        assert summary.passes is sure
+        assert summary.to_dict()["passes"] is (True if sure else None)
+        row = rb.risk_utility({"as it is": told}, threshold={"journalist": limit}).table.iloc[0]
+        assert bool(row["passes"]) is sure
+
+
+def test_a_gate_of_the_shell_is_not_kept_by_an_estimate_alone(tmp_path, shell):
+    rng = np.random.default_rng(5)
+    x, y = rng.integers(0, 30, (2, 1_000))
+    z = np.where(rng.random(1_000) < 0.97, (x + y) % 30, rng.integers(0, 30, 1_000))
+    pd.DataFrame({"x": x, "y": y, "z": z}).to_csv(tmp_path / "t.csv", index=False)
+    asked = ("assess", tmp_path / "t.csv", "--qi", "x,y,z", "--json",
+             "--population", "20000", "--population-model", "structured")  # fmt: skip
+    table = rb.read_table(tmp_path / "t.csv", quasi_identifiers=[*"xyz"])
+    result = rb.assess("adversary-routes", table, population=20_000, population_model="structured")
+    high = np.maximum(result.population_uncertainty().of_mean("overall")[1], result.risk()).max()
+    between = (result.risk().max() + high) / 2
+    assert result.risk().max() < between < high
+    for limit, code in ((between, 1), (high + 1e-6, 0), (result.risk().max() - 1e-6, 1)):
+        ended, said = shell(*asked, "--fail-above", repr(float(limit)))
+        assert ended == code
+        told = json.loads(said[said.index("{") :])["fail_above"]
+        assert told["exceeded"] is bool(code)
+        assert told["people_above"] <= told["people_above_at_upper_end"]
+        assert (told["people_above"] > 0) is bool(limit < result.risk().max())

@@ -309,8 +309,9 @@ def refuse_what_never_is(attack: Attack, before: Attack) -> None:
                 continue
             variable = attack.variable(parent, {})
             fits = np.array([passes(variable, test) for test in tests])
-            each = [np.logical_and.reduce(fits)] if cpd.how == ALL else fits
-            if not all(fit.any() for fit in each):
+            if cpd.how != ALL:
+                tests = tuple(t for t, fit in zip(tests, fits, strict=True) if not fit.any())
+            if tests and not (cpd.how == ALL and np.logical_and.reduce(fits).any()):
                 group = node.parents[0] if isinstance(node.cpd, AskedCount) else ""
                 said = " and ".join(f"{group or parent}{sign}{value}" for sign, value in tests)
                 has = f"{len(attack.groups[group].members)} members" if group else (

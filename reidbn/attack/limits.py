@@ -164,7 +164,8 @@ def _values(attack: Attack, *, sound_numbers: bool) -> dict[str, Any]:
 def _unknown(attack: Attack, name: str) -> str:
     if name in attack.subject or name in attack.numbers:
         return f"{name} differs from person to person; a condition is about parameters"
-    if name in attack.all_nodes or name in attack.groups:
+    members = (node.name for group in attack.groups.values() for node in group.member_nodes())
+    if name in {*attack.nodes, *attack.groups, *members}:  # the graph may not be sound yet
         return f"{name} is a node; a condition is about parameters and derived numbers"
     return f'no parameter "{name}"; {did_you_mean(name, [*attack.parameters, *attack.numbers])}'
 

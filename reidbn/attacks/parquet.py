@@ -31,6 +31,7 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
         try:
             with duckdb.connect(_beside(made), config=_settings(made)) as con:
                 for i, frame in enumerate(frames):
+                    _refuse_kinds(con, frame, place)
                     con.register("part", frame)
                     into = "create table risks as" if i == 0 else "insert into risks"
                     con.execute(f"{into} select * from part")  # noqa: S608 - two fixed words
@@ -41,6 +42,26 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
         except duckdb.Error as problem:
             raise UsageError(f"cannot write {place.name}: {type(problem).__name__}") from None
     return place
+
+
+_NOT_HELD = ("HUGEINT", "UHUGEINT", "INTERVAL")
+"""Kinds of DuckDB's that a Parquet file of its own rounds: beyond 64 bits, below a millisecond."""
+
+
+def _refuse_kinds(con: Any, frame: pd.DataFrame, place: Path) -> None:
+    """Raise where a column has values of a kind that Parquet files do not hold as they are."""
+    import duckdb
+
+    for name in frame.columns:
+        try:
+            kind = str(con.from_df(frame[[name]]).types[0])
+        except duckdb.Error:
+            kind = _NOT_HELD[0]
+        if kind in _NOT_HELD:
+            raise UsageError(
+                f"{place.name}: the values of {name} are of a kind ({frame[name].dtype}) that a "
+                f"Parquet file would not hold as they are; write .csv, or make {name} texts first"
+            )
 
 
 def _beside(made: Path) -> str:

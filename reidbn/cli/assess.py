@@ -215,21 +215,27 @@ def asked_of_people(options: dict[str, Any]) -> dict[str, Any]:
 
 def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:
     """Who exceeds `--fail-above`, which is on everybody's overall risk, whatever the rule says."""
+    from reidbn.report.assessment_sure import highest_of_estimate
     from reidbn.report.thresholds import cut_off, worst_risk
     from reidbn.report.words import people as people_of
 
     cut = cut_off(result)
     risk, tied = worst_risk(result)
+    highest = highest_of_estimate(result)
     count = int(is_above(risk + cut, limit).sum())
-    who = (
-        f"{people_of(count, len(result))} {agree(count, 'has', 'have')}" if count else "nobody has"
-    )
+    may = count if highest is None else int(is_above(highest + cut, limit).sum())
+
+    def who(of: int) -> str:
+        return f"{people_of(of, len(result))} {agree(of, 'has', 'have')}" if of else "nobody has"
+
     also = f", with what is cut off of the states (at most {cut:.2g})" if cut else ""
     also += f", {tied}" if tied else ""
+    if may > count:
+        also += f"; with what the estimate of the population leaves open, {who(may)}"
     told = say_gate(
-        limit, f"{who} an overall risk above it{also}", exceeded=count > 0, as_json=as_json
+        limit, f"{who(count)} an overall risk above it{also}", exceeded=may > 0, as_json=as_json
     )
-    return told | {"people_above": count}
+    return told | {"people_above": count, "people_above_at_upper_end": may}
 
 
 _OF_EVERYBODY = (
@@ -340,7 +346,7 @@ def _refuse_search(options: dict[str, Any]) -> None:
 
 def _best(summary: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The best releases that a search of so many seconds finds for the rule, each assessed."""
-    if summary.passes:
+    if summary.judged.keeps and not summary.failure:
         click.echo("options: the table keeps the rule as it is; nothing was searched", err=True)
         return {}
     found = summary.result._beside(summary.rule, custodian=True, seconds=options["search"])

@@ -295,6 +295,7 @@ def _is_part(
         table = np.asarray(law.cpd.probabilities(scope))
     except KeyError:  # it is each person's own
         return False
+    table = table.reshape(*[1] * (len(parents) + 3 - table.ndim), *table.shape)  # rows may be alike
     table = np.moveaxis(table, 2 + parents.index(whole), -2)
     beyond = whole.numbers[:, None] - less[0].numbers < variables[node.name].numbers.min()
     return not np.any(np.broadcast_to(table, (*table.shape[:-2], *beyond.shape))[..., beyond])

@@ -53,6 +53,10 @@ class Column:
     def has_missing(self) -> bool:
         return self.labels.dtype == object and self.labels.size > 0 and self.labels[-1] is None
 
+    def is_missing(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which cells of these codes are missing."""
+        return np.asarray(codes == (self.labels.size - 1 if self.has_missing else -1))
+
 
 def column_of(
     name: str,

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import SLACK, is_above
-from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.changes import released
 from reidbn.attacks.secrets.asked import has_secret
-from reidbn.errors import EngineError
+from reidbn.errors import EngineError, UsageError
 from reidbn.microdata.classes import Codes, Ints, class_ids
 from reidbn.microdata.coding import one_said
 from reidbn.microdata.generalise import empty_cells, released_at
@@ -362,6 +362,13 @@ class Release:
             people = self.released(node, kept) if self.told else self.people
             for name, found in self.told.items():
                 told |= {(name, m): low for m, (low, _) in found.at(people, kept).items()}
+        for t in self.targets:
+            if not t.on_classes and t.key not in told and t.measure not in results[t.under].risks:
+                raise UsageError(
+                    f"{t}: in a changed release {t.measure} has no answer for somebody: what it "
+                    f"is given can never be there. Set the limit on another measure, such as "
+                    f"{OVERALL}"
+                )
         own = {t.key: worst_risk(results[t.under], t.measure)[0]
                for t in self.targets if not t.on_classes and t.key not in told}  # fmt: skip
         return told | own | self._of_classes(node, kept)

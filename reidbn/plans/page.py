@@ -26,8 +26,10 @@ from reidbn.plans.together import SECOND
 from reidbn.release.counts import BASE, down
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
+from reidbn.report.assessment_sure import BY_ESTIMATE
 from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import (
+    PLAIN,
     REPORTS,
     SAFE,
     Section,
@@ -101,7 +103,7 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
     telling, n = Telling(), len(plan.people)
     low, high = _loss_told(plan) or (None, None)
     return {
-        **{name: found[name] for name in ("targets", "levels", "columns_dropped")},
+        **{name: found[name] for name in ("targets", "levels", "columns_dropped", "by_estimate")},
         "csv_apostrophes": {"names": found["csv_apostrophes"]["names"]},
         "who_may_be_above": {str(t): w for t in plan.targets if (w := t.who_may_be_above)},
         "suppressed": telling.count(plan.best.suppressed),
@@ -178,6 +180,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     verdict = [
         *drawn,
         f"Released so, the table keeps {' and '.join(_promised(plan, custodian=custodian))}.",
+        *(f"{target} is {BY_ESTIMATE}." for target in plan.by_estimate),
         *_of_no_other(plan),
         f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
         f"{cells}{_in_tens(best.suppressed, len(plan.people), telling)} left out; {lost}.",
@@ -201,7 +204,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     title = f"The least change that keeps {limits}"
     if any(t.who_may_be_above for t in plan.targets):
         title = f"The least change that keeps a limit that some people may be above: {limits}"
-    return Sheet(title, SAFE, verdict, sections)
+    return Sheet(title, PLAIN if plan.by_estimate else SAFE, verdict, sections)
 
 
 def _of_no_other(plan: ReleasePlan) -> list[str]:
@@ -258,13 +261,13 @@ def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
     """Levels, each with a value that it changes: the commonest, and outwards, where that would tell
     of which more are released, the first that enough people have there.
     """
-    rows, released = [], plan.apply().before_emptying
-    read = released.as_read
+    rows, applied = [], plan.apply()
+    released, read, emptied = applied.before_emptying, applied.as_read, applied.emptied
     for j, (name, level) in enumerate(plan.best.levels.items()):
         labels, was = released.column(name).labels, read.column(name).labels
-        pairs, held = np.unique(
-            np.stack([read.table[:, j], released.table[:, j]]), axis=1, return_counts=True
-        )
+        codes = np.stack([read.table[:, j], released.table[:, j]])
+        codes = codes[:, ~emptied[name]] if name in emptied else codes
+        pairs, held = np.unique(codes, axis=1, return_counts=True)
         changed = [(int(n) if custodian else 0, was[a], labels[b])
                    for (a, b), n in zip(pairs.T, held, strict=True)
                    if str(was[a]) != str(labels[b]) and (custodian or n >= BASE)]  # fmt: skip

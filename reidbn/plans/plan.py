@@ -25,6 +25,7 @@ from reidbn.plans.targets import MEAN_GUESS, Array, Target
 from reidbn.plans.together import let_out
 from reidbn.plans.ways import Node
 from reidbn.release.ledger import opened
+from reidbn.report.assessment_sure import BY_ESTIMATE, highest_of_estimate
 from reidbn.report.options import ByLoss
 from reidbn.report.thresholds import risk_told
 from reidbn.report.unseen import read_alone
@@ -268,7 +269,19 @@ class ReleasePlan:
             for (name, _), (_, row) in named
             if row.highest_after > row.highest_before + TIE
         )
-        return (*given, *about_secrets(self), *tied, *worse)
+        open_ = (f"{target}: {BY_ESTIMATE}" for target in self.by_estimate)
+        return (*given, *about_secrets(self), *tied, *open_, *worse)
+
+    @cached_property
+    def by_estimate(self) -> tuple[str, ...]:
+        """The targets that are kept by an estimate of the population, but not surely at its end."""
+        return tuple(
+            str(t)
+            for t in self.targets
+            if not t.on_classes
+            and (highest := highest_of_estimate(self.results[t.under], t.measure)) is not None
+            and not t.is_met(highest)
+        )
 
     def _why(self, name: str) -> str:
         """Why a risk can be higher in what is released."""
@@ -533,6 +546,8 @@ class ReleasePlan:
             proof = "whether another way is better is not settled (.certificate)"
         finer, known = "; ".join(self._finer[:MOST_SAID]), self.known_beside
         said = f"One level finer, {finer}; {proof}" if finer else f"{proof[0].upper()}{proof[1:]}"
+        if self.by_estimate:
+            said += f". {' and '.join(self.by_estimate[:MOST_SAID])}: {BY_ESTIMATE}"
         if known:
             said += f". It is not kept with {a_dozen(known)} beside, known to an attacker"
         return f"{drawn}To keep {' and '.join(parts)}: {self.best}. {said}."
@@ -559,6 +574,7 @@ class ReleasePlan:
         return {
             "targets": [str(t) for t in self.targets],
             "levels": dict(best.levels), "columns_dropped": list(best.dropped),
+            "by_estimate": list(self.by_estimate),
             "untouched": list(self.untouched), "known_beside": list(self.known_beside),
             "csv_apostrophes": self.csv_apostrophes,
             "suppressed": best.suppressed, "left_out": self.left_out.to_dict(orient="records"),

@@ -280,8 +280,9 @@ def released_frame(people: People, source: pd.DataFrame) -> pd.DataFrame:
             )
         if column.level or texts > len(np.unique(was)):
             table[name] = column.labels[codes]
-        if name in emptied:
-            table[name] = table[name].astype(object).where(~emptied[name], None)
+        if name in emptied:  # a cell that was missing is written as these, with whom it is alike
+            gone = emptied[name] | read.column(name).is_missing(was)
+            table[name] = table[name].astype(object).where(~gone, None)
     return table
 
 

@@ -210,7 +210,7 @@ def _options(asked: Request) -> Section:
     """The releases that were named; where none was, the best for the rule, if found at once."""
     result, s, telling = asked.result, asked.summary, asked.telling
     found = dict(asked.options)
-    if found or s.told_passes(telling) or s.failure:
+    if found or s.told_passes(telling) or s.judged.is_open(telling) or s.failure:
         by = getattr(asked.options, "by", "")
         return results.options_compared({"this release": result, **found}, s.rule, telling, by)
     if not telling.custodian and not _may_tell_changes(asked):
@@ -261,7 +261,7 @@ def _with_verdicts(classes: Alike, rules: Sequence[Judged], telling: Telling) ->
 
 def _colour(s: Summary, telling: Telling) -> str:
     passes = s.told_passes(telling)
-    if passes is None or (passes and not s.passes_surely(telling)):
+    if passes is None:
         return PLAIN
     return SAFE if passes else UNSAFE
 
@@ -271,12 +271,12 @@ def _headline(s: Summary, telling: Telling) -> str:
         return "Do not release: the cross-check failed."
     passes = s.told_passes(telling)
     release = f"{s.rule.release} release"
+    if s.judged.is_open(telling):
+        return f"By its estimate of the population alone this rule allows a {release}."
     if passes is None:
         return f"The custodian's own copy says whether this rule allows a {release}."
     if not passes:
         return f"No {release} of this table as it is."
-    if not s.passes_surely(telling):
-        return f"By its estimate of the population alone this rule allows a {release}."
     return f"This rule allows a {release}{f' of {s.only}' if s.only else ''}."
 
 
@@ -304,12 +304,20 @@ def _answers(asked: Request, moved: Section) -> list[tuple[str, Sequence[str]]]:
     return [("To whom?", to), ("On what condition?", condition), ("What next?", _next(asked))]
 
 
+KEEP_ROOM = (
+    "Keep the limit with room: reidbn recommend with a lower one, and assess that table. Where "
+    "survey weights say who is unique, a model has an interval: --population-model structured."
+)
+
+
 def _next(asked: Request) -> list[str]:
     """What would do, of what this report can see; and the command that searches further."""
     s, result = asked.summary, asked.result
     if s.told_passes(asked.telling):
         alone = f"See that it is {s.only} which goes out. " if s.only else ""
         return [f"{alone}Read what was not looked at, and sign at the end. {GOVERNANCE[0]}"]
+    if s.judged.is_open(asked.telling):
+        return [KEEP_ROOM]
     rule, found = s.rule, []
     if rule.on_classes and tells_changes(asked.telling, result.inputs.people, rule):
         change = least_change(result.inputs.people, rule)

@@ -28,6 +28,10 @@ SURE = (
     "What the estimate of the population leaves open: the fits of all subsets move together over "
     "their posteriors. Whether the fitted model suits the table is not in that interval.",
 )
+BY_ESTIMATE = (
+    "kept by an estimate of the population: with what it leaves open (the upper end of its 95 % "
+    "interval; survey weights have none) it is not sure to be kept"
+)
 
 
 def how_sure(result: Assessment, telling: Telling) -> list[Shown]:
@@ -175,7 +179,7 @@ def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
     }  # fmt: skip
 
 
-def highest_of_estimate(result: Assessment, measure: str) -> Array | None:
+def highest_of_estimate(result: Assessment, measure: str = OVERALL) -> Array | None:
     """Everybody's risk at the upper end of what is estimated of the population; None where a
     measure does not stand on it.
     """

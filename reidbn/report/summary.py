@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.crosscheck import TOLERANCE, CrossCheck
 from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, PART, STEP, told_number
-from reidbn.report.assessment_sure import fit_status, highest_of_estimate, how_sure_of
+from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.counting import OWN_COPY
 from reidbn.report.page import numbers_of
 from reidbn.report.telling import Telling
@@ -118,11 +118,6 @@ class Summary:
 
     def told_verdict(self, telling: Telling) -> str:
         said = self.failure or self.judged.sentence(telling)
-        if self.told_passes(telling) and not self.passes_surely(telling):
-            said += (
-                " That is by an estimate of the population: at the upper end of its 95 % interval "
-                "the rule is not sure to be kept."
-            )
         if not self.only or self.told_passes(telling) is False:
             return said
         return f"{said} This holds for {holds_only_since(self.result)}."
@@ -133,12 +128,6 @@ class Summary:
         if not self.only or self.other.told_passes(telling) is False:
             return said
         return f"{said} This, too, is said of {self.only}."
-
-    def passes_surely(self, telling: Telling) -> bool:
-        """Whether a limit on what is estimated is kept at the upper end of the estimate, too."""
-        measure = self.rule.limit.measure
-        high = None if self.rule.on_classes else highest_of_estimate(self.result, measure)
-        return high is None or replace(self.judged, risk=high).told_passes(telling) is True
 
     @property
     def only(self) -> str:

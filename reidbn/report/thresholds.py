@@ -33,6 +33,7 @@ from reidbn.inference.worst import OF_ONE, OF_TIED, worst_answers
 from reidbn.microdata.table import People
 from reidbn.release.counts import Tens, down
 from reidbn.release.proof import mean_keeps
+from reidbn.report.assessment_sure import BY_ESTIMATE, highest_of_estimate
 from reidbn.report.counting import NOT_TOLD
 from reidbn.report.telling import Telling
 from reidbn.written import agree, read_exact
@@ -311,6 +312,8 @@ class Judged:
     """The measure of the rule, where it is not about classes."""
     posed: str = ""
     """What was learnt, brought about or set before that measure was asked for."""
+    highest: Array | None = None
+    """The same at the upper end of the estimate of the population, where it stands on one."""
 
     @property
     def values(self) -> Array:
@@ -334,25 +337,41 @@ class Judged:
 
     @property
     def passes(self) -> bool:
+        """The limit is kept, and at the upper end of what is estimated, too."""
+        return self.told_passes(Telling(custodian=True)) is True
+
+    @property
+    def keeps(self) -> bool:
+        """The limit is kept by the numbers, an estimate among them."""
         if self.rule.is_public:
             return not self.beyond.any()
         above = is_above(float(self.values.mean()), self.rule.limit.mean_limit)
         return not above and not self.unique
 
     def told_passes(self, telling: Telling) -> bool | None:
-        """The verdict as it is told; None where it is not: it would tell more than the counts do.
+        """The verdict as it is told; None where it is not, or where an estimate leaves it open."""
+        return None if self.is_open(telling) else self.told_keeps(telling)
+
+    def is_open(self, telling: Telling) -> bool:
+        """The limit is kept by the estimate of the population, but not surely at its upper end."""
+        if self.highest is None or not self.told_keeps(telling):
+            return False
+        return replace(self, risk=self.highest).told_keeps(telling) is not True
+
+    def told_keeps(self, telling: Telling) -> bool | None:
+        """Whether the limit is kept; None where it is not told: it would say more than the counts.
 
         Whether a mean keeps a limit says how many classes there are at most.  Outwards that is said
         where it follows from what is told of them anyhow; what is left is whether one is unique.
         Whether anybody's risk is above one is said as far as it follows from the classes.
         """
         if telling.custodian:
-            return self.passes
+            return self.keeps
         if self.rule.is_public and self.risk is not None:
             beyond = telling.ladder(self.risk).anybody(self.rule.limit.value)
             return None if beyond is None else not beyond
         if self.rule.is_public or self.mean_keeps(telling):
-            return self.passes
+            return self.keeps
         fails = self.mean_keeps(telling) is False or telling.by_size(self.sizes).at(1).low
         return False if fails else None
 
@@ -367,15 +386,17 @@ class Judged:
 
     def word(self, telling: Telling) -> str:
         """The verdict in a table."""
+        if self.is_open(telling):
+            return "passes by its estimate alone"
         told = self.told_passes(telling)
         return NOT_TOLD if told is None else "passes" if told else "does not pass"
 
     def told_alike(self, telling: Telling) -> list[tuple[int, bool]]:
         """The largest classes of which the verdict says that somebody, or nobody, is in one."""
         if not self.rule.is_public:
-            return [(1 if self.mean_keeps(telling) else 0, self.passes)]
+            return [(1 if self.mean_keeps(telling) else 0, self.keeps)]
         if self.risk is None:
-            return [(self.rule.limit.k - 1, self.passes)]
+            return [(self.rule.limit.k - 1, self.keeps)]
         ends, level = telling.ladder(self.risk).ends, self.rule.limit.value
         return [(one.last_above(level), not is_above(one.values, level).any()) for one in ends]
 
@@ -386,7 +407,7 @@ class Judged:
     def told_beyond(self, telling: Telling) -> int | Tens:
         """How many do not keep the limit as a person, as it is told."""
         limit = self.rule.limit
-        if not telling.custodian and self.told_passes(telling):
+        if not telling.custodian and self.told_keeps(telling):
             return Tens(0, 0)  # as the verdict says
         if self.rule.is_public and self.risk is not None:
             return telling.above(self.risk, limit.value)
@@ -401,11 +422,12 @@ class Judged:
 
     def sentence(self, telling: Telling) -> str:
         """The verdict in one sentence."""
-        rule, total, told = self.rule, len(self.sizes), self.told_passes(telling)
+        rule, total, told = self.rule, len(self.sizes), self.told_keeps(telling)
         said = {True: "Passes", False: "Does not pass", None: "It is not told whether this passes"}
         posed = f", {self.posed}" if self.posed else ""
         of = "everybody's risk keeps the limit" if rule.is_public else "the mean keeps the limit"
         end = f". {KEPT_BACK.format(of)}" if told is None else "."
+        end += f" That is {BY_ESTIMATE}." if self.is_open(telling) else ""
         return f"{said[told]} the rule for {rule.title}{posed}: {self._found(telling, total)}{end}"
 
     def _found(self, telling: Telling, total: int) -> str:
@@ -417,7 +439,7 @@ class Judged:
         if not rule.is_public:
             what = "1/class" if rule.on_classes else f"the {_name(limit.measure)} risk"
             mean = self.telling(telling).mean_in_words(self.values)
-            nobody = self.told_passes(telling) or (telling.custodian and not self.unique)
+            nobody = self.told_keeps(telling) or (telling.custodian and not self.unique)
             alone = "nobody is unique" if nobody else f"{people} {is_} unique"
             found = f"the mean of {what} is {mean}"
             return f"{found}, where at most {limit.mean_limit:.3g} is asked for; {alone}"
@@ -434,7 +456,7 @@ class Judged:
                 f"themselves included{smallest if telling.custodian else ''}"
             )
         highest = telling.highest_in_words(self.values)
-        who = "nobody is" if self.told_passes(telling) else f"{people} {is_}"
+        who = "nobody is" if self.told_keeps(telling) else f"{people} {is_}"
         return (
             f"{who} above {limit.value:g} ({_name(limit.measure)} risk); the highest is {highest}"
         )
@@ -497,7 +519,10 @@ def judge(result: Assessment, rule: Rule) -> Judged:
         posed = f"{posed}, {most}" if posed else most
     if tied not in posed:
         posed = f"{posed}, {tied}" if posed else tied
-    return Judged(rule, written_alike(result.inputs.people), risk, posed)
+    highest = None if risk is None else highest_of_estimate(result, rule.limit.measure)
+    if risk is not None and highest is not None:
+        highest = np.maximum(risk, np.minimum(highest + (cut if cut > SHOWN else 0.0), 1.0))
+    return Judged(rule, written_alike(result.inputs.people), risk, posed, highest)
 
 
 # -- what flips it ---------------------------------------------------------------------------------

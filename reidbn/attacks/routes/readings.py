@@ -465,6 +465,13 @@ def asks_the_population(result: Assessment, query: Query, *, only: str = "") -> 
     return found == {only} if only else bool(found)
 
 
+def rests_on_the_population(result: Assessment, measure: str) -> bool:
+    """Whether a measure of an assessment rests on an estimate of the population."""
+    query = result.questions.get(measure)
+    of = measure == MATCH if query is None else asks_the_population(result, query)
+    return is_estimated(result) and of
+
+
 def columns_behind(attack: Attack, query: Query) -> set[str]:
     """The columns of subject data that the answer to a question rests on."""
     named = attack.upstream([*query.targets, *query.given], cut=query.do)
