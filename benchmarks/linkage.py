@@ -66,7 +66,7 @@ In one hour beside the peer, k = 1..20, 10 draws, NumPy alone; of the 2,692 peop
 
 With more rounds the cascade's tables widen: four rounds take .25 s (`expect` 1.6), five 5.2 (`expect` refused at
 once, one table over 28 nodes); six 14 to 24 s for a sibling or a grandmother, refused at once for a parent; eight are refused at
-once for every relative (.1 s; `assess` .3, `crosscheck` .1, `page` 2).  They change little: 3.448 relatives after three rounds, 3.462 after four, 3.463 after five.
+once for every relative (.1 s; `assess` .3, `crosscheck` .1, `page` 2).  They change little: 3.479 relatives after three rounds, 3.493 after four, 3.494 after five.
 """
 
 

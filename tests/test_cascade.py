@@ -29,13 +29,30 @@ def column_of(one, other):
     return None
 
 
+def grandchildren(names, numbers, state):
+    """P(which siblings are led to by grandparents who were found first); of one state of all."""
+    first, tells, here, key = state
+    elders = sum(first[i] & here[i] for i, name in enumerate(names) if "_grand" in name)
+    found = {key: 1}
+    for i, name in enumerate(names):
+        if name.startswith("sibling") and here[i] and tells[i]:
+            p = 1 - (1 - numbers[f"down_{name}"]) ** elders
+            both = [(k | hit << i, q * (p if hit else 1 - p)) for k, q in found.items()
+                    for hit in (0, 1)]  # fmt: skip
+            found = {}
+            for k, q in both:
+                found[k] = found.get(k, 0) + q
+    return found
+
+
 def by_sets(names, numbers, p_here, p_in, rounds):
     """P(who is found): over whether the family is here, who tells, who can be found from others,
     and every set of people found.
 
     Whose record tells of the family is a coin of the record that leads on (of the child's on the
     way down), with a chance that goes by whether the first record leads there.  A sibling's leads
-    to whoever can be found from siblings' records at all.
+    to whoever can be found from siblings' records at all.  A grandparent who was found first leads
+    to grandchildren, who lead on no further.
     """
     n, total = len(names), {}
     again = [numbers[f"again_{name}"] for name in names]
@@ -59,10 +76,15 @@ def by_sets(names, numbers, p_here, p_in, rounds):
                 if column:
                     openly_so = open_[v] if column.startswith("sideways") else 1
                     onward[u][v] = numbers[column] * tells[v if down else u] * openly_so
-        for here, there in ((p_here, p_in), (1 - p_here, 0)):
-            found = found_sets(first, onward, [there] * n, rounds)
-            for key, chance in found.items():
-                total[key] = total.get(key, 0) + weight * here * chance
+        for here in product((0, 1), repeat=n):
+            there = p_here * np.prod([p_in if i else 1 - p_in for i in here])
+            there += 0 if any(here) else 1 - p_here
+            for key, chance in found_sets(first, onward, here, rounds).items():
+                more = {key: 1}
+                if rounds > 2:  # whom grandparents lead to is found in the end
+                    more = grandchildren(names, numbers, (first, tells, here, key))
+                for every, p in more.items():
+                    total[every] = total.get(every, 0) + weight * there * chance * p
     return total
 
 
@@ -112,6 +134,7 @@ def test_all_eight_relatives_are_the_walk_over_sets_of_people():
     attack = rb.load("family-cascade")
     numbers = dict(attack.example)
     numbers |= {name: 1.0 for name in numbers if name.startswith(("again_", "tells_"))}
+    numbers |= {name: 0.0 for name in numbers if name.startswith("down_")}
     first = [numbers[f"match_{name}"] for name in NAMES]
     onward = [[numbers[column_of(u, v)] if u != v and column_of(u, v) else 0 for v in NAMES]
               for u in NAMES]  # fmt: skip
@@ -255,7 +278,10 @@ def of_rounds(count, folder):
     """The model file with more rounds: each is the last one's two nodes, written again."""
     text = yaml_of("family-cascade")
     begin, end = text.index("  via2_[step.from]"), text.index("  exposed:")
-    rounds = ""
+    down = (("  from_grandparents_", "  found2_[relative]"),
+            ("  via3_grandparents_", "  found_[relative]"))  # fmt: skip
+    rounds = "".join(text[text.index(a) : text.index(b)] for a, b in down)
+    rounds = rounds.replace("via3", f"via{count}")
     for turn in range(2, count + 1):
         before = "ego" if turn == 2 else f"found{turn - 1}"
         found = "found" if turn == count else f"found{turn}"

@@ -145,6 +145,8 @@ class Enumerated:
             found[f"again_{name}"] = np.minimum(share(m["led"], m["asked"]) / side, 1) if side \
                 else np.zeros(len(kin))  # fmt: skip
             found[f"sideways_{name}"] = np.full(len(kin), side)
+            if name.startswith("sibling"):  # nobody here tells of a grandparent
+                found[f"down_{name}"] = np.zeros(len(kin))
         return found
 
 

@@ -356,3 +356,68 @@ def test_a_measure_without_an_answer_in_a_coarser_release_says_so():
     with pytest.raises(rb.UsageError, match="in a changed release caught_if_tried has no answer"):
         rb.recommend(people, "insider-decides", target={"caught_if_tried": 0.04},
                      hierarchies={"age": "bands:10,20"})  # fmt: skip
+
+
+def test_a_file_does_not_count_the_values_that_left(tmp_path):
+    """Whose diagnosis is rare is left out; the file's metadata told how many such there were."""
+    import duckdb
+
+    told = set()
+    for rare in (["Zoster"], ["Zoster", "AIDS", "Ebola"]):
+        table = pd.DataFrame({"age": [30] * 40 + [40] * 40 + [90 + i for i in range(len(rare))],
+                              "dx": pd.Categorical(["flu", "cold"] * 40 + rare)})  # fmt: skip
+        people = rb.read_table(table, quasi_identifiers=["age"])
+        plan = rb.recommend(people, target="k=5", suppress_at_most=0.05, keep=["age"])
+        plan.write(tmp_path / "c.parquet", source=table)
+        asked = "select stats_distinct_count from parquet_metadata(?) where path_in_schema = 'dx'"
+        told.add(duckdb.execute(asked, [str(tmp_path / "c.parquet")]).fetchall()[0][0])
+        assert sorted(pd.read_parquet(tmp_path / "c.parquet")["dx"].unique()) == ["cold", "flu"]
+    assert len(told) == 1
+
+
+# -- a ledger, and cells without a value -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NaT], ids=["none", "nan", "nat"])
+def test_a_column_without_any_value_goes_into_a_ledger(nothing, tmp_path):
+    table = pd.DataFrame({"age": [30, 40] * 20, "sex": ["M"] * 20 + ["F"] * 20,
+                          "note": [nothing] * 40})  # fmt: skip
+    plan = rb.recommend(rb.read_table(table, quasi_identifiers=["age", "sex"]), target="k=5")
+    for name in ("l.csv", "l.parquet"):
+        plan.write(tmp_path / name, ledger=tmp_path / f"{name}.json", source=table)
+
+
+@pytest.mark.parametrize("value", ["a-30", "z-40"])
+def test_a_missing_cell_is_no_other_value_to_a_ledger(value, tmp_path):
+    """It counted as the last of its column, and another table was let out as the same."""
+    ages = pd.Series(["a-30"] * 40 + [None] * 20 + ["z-40"] * 40)
+    for name, column in (("v1.csv", ages), ("v2.csv", ages.fillna(value))):
+        table = pd.DataFrame({"age": column, "sex": ["F", "M"] * 50})
+        people = rb.read_table(table, quasi_identifiers=["age", "sex"])
+        plan = rb.recommend(people, target="k=5")
+        if name == "v1.csv":
+            plan.write(tmp_path / name, ledger=tmp_path / "l.json", source=table)
+            continue
+        with pytest.raises(rb.UsageError, match="from other columns, values or rows"):
+            plan.write(tmp_path / name, ledger=tmp_path / "l.json", source=table)
+
+
+def test_survey_weights_have_no_interval_and_keep_no_limit_for_sure(tmp_path, shell):
+    """219 of 390 who are alone in the table are so in the population; 1 in 50 was said of each."""
+    names = ["age", "sex", "race", "state", "education"]
+    world = rb.datasets.synthetic_patients(20_000, seed=5)
+    world.sample(400, random_state=1)[names].assign(w=50).to_csv(tmp_path / "t.csv", index=False)
+    people = rb.read_table(tmp_path / "t.csv", quasi_identifiers=names, weights="w")
+    how = {"population": 20_000, "population_model": "benedetti-franconi"}
+    plan = rb.recommend(people, "adversary-routes", scenario="worst-case",
+                        target={"journalist": "highest <= 0.03"}, **how)  # fmt: skip
+    assert plan.by_estimate == ("the highest journalist at most 0.03",)
+    assert "survey weights have none" in plan.report(tmp_path / "p.md").read_text()
+    result = rb.assess("adversary-routes", people, scenario="worst-case", **how)
+    assert not result.summary({"journalist": 0.03}).passes
+    code, said = shell("assess", tmp_path / "t.csv", "--qi", ",".join(names), "--weights", "w",
+                       "--population", "20000", "--population-model", "benedetti-franconi", "-q",
+                       "--threshold", "journalist=0.03", "--check-draws", "1000")  # fmt: skip
+    assert code == 1
+    assert "By an estimate alone this passes the rule" in said
+    assert "survey weights have none" in said

@@ -28,7 +28,7 @@ _ROOMS = ("parameters", "numbers", "subject", "groups", "decisions", "utilities"
           "questions", "example")  # fmt: skip
 _LISTS = ("where",)
 _HEAD = ("schema_version", "name", "title", "story", "sources", "shelf", "excluded", "takes")
-_NAME = re.compile(r"[^\W\d]\w*\b(?!\s*\()")  # in a formula: what is called is a function
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*\b(?!\s*\()")  # in a formula: what is called is a function
 _RECORDS = ("", "cpd", "rows", "p")
 _NO_NAMES = ("kind", "name", "to", "story", "source", "linddun", "panoptic", "wp216", "five_safes")
 
@@ -67,6 +67,11 @@ def _brought(document: Document, read: Reader) -> tuple[Document, list[Problem]]
         return document, work.problems
     came = {where: where for where in {*document.marks, *document.key_marks}} | work.came
     return replace(document.moved(came), data=work.data), []
+
+
+def _text_of(thing: Any) -> str:
+    """A part of a file as text, with its names as they are written."""
+    return json.dumps(thing, ensure_ascii=False)
 
 
 @dataclass
@@ -294,6 +299,16 @@ class _Part:
                 if state in new:
                     message = f'"{state}" names a state of {node.name}, and something else as well'
                     self._refuse(("model",), f"{message}: the two cannot be told apart")
+        for name in sorted({*self.attack.groups} & self.taken):
+            members = {*self.attack.groups[name].members}
+            named = [n for node in self.attack.nodes.values() for n in node.parents if n in members]
+            default = (n for n in dict.fromkeys(named) if self.to[n] == f"{self.prefix}_{n}")
+            if named := [*default]:
+                each = ", ".join(f"{n}: {n}" for n in named)
+                message = f"nodes of it have members of {name} as parents ({', '.join(named)}): "
+                self._refuse(
+                    ("with", name), f"{message}say of each what it is here, give: {{{each}}}"
+                )
         for line in self.attack.where:
             for word in _NAME.findall(line):
                 if self.to.get(word, "").startswith("@"):
@@ -365,7 +380,7 @@ class _Part:
     def _groups_of_columns(self, thing: Content) -> list[str]:
         """Groups that columns of the file are `per`, where such a column was taken."""
         refs = {f'"{text}"' for n, text in self.to.items() if n in self.taken and text[:1] == "@"}
-        said = json.dumps(thing)
+        said = _text_of(thing)
         return [g for ref in refs if ref in said for g in self.per.get(ref[2:-1], ())]
 
     def _value(self, value: Any, key: str = "") -> Any:
@@ -374,7 +389,8 @@ class _Part:
             return value
         if isinstance(value, dict):
             out = {}
-            fixed = key in _RECORDS or "kind" in value  # its keys are no names
+            is_cpd = "kind" in value and key != "when"
+            fixed = key in _RECORDS or is_cpd  # its keys are no names
             for k, v in value.items():
                 name = self.to[k] if not fixed and k in self.nodes else k
                 out[name] = v if key == "when" else self._value(v, k)
@@ -405,9 +421,9 @@ class _Part:
 
     def _drop_unused(self, out: Content) -> None:
         """Numbers that only what was taken from the file had used."""
-        lines = [*out.get("where", ()), *map(json.dumps, out.get("numbers", {}).values())]
+        lines = [*out.get("where", ()), *map(_text_of, out.get("numbers", {}).values())]
         words = {w for line in lines for w in re.findall(r"\w+", line)}
-        said = json.dumps([out.get("groups", {}), out.get("nodes", {})])
+        said = _text_of([out.get("groups", {}), out.get("nodes", {})])
         words |= {*re.findall(r"[$@](\w+)", said)}
         for room in ("parameters", "subject"):
             kept = {name: v for name, v in out.get(room, {}).items() if name in words}

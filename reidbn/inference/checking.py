@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -105,17 +105,69 @@ def table_problems(attack: Attack) -> list[Problem]:
                 problem = _table_problem(attack, lowering, attack.all_nodes[name], subject, changed)
                 if problem is not None:
                     found[name] = problem
+    found |= {name: p for name, p in _of_columns(attack, subject) if name not in found}
     others = (*_cut_problems(attack, subject), *_unanswered(attack))
     return list(dict.fromkeys([*found.values(), *others]))
+
+
+def _of_columns(attack: Attack, subject: Mapping[str, Array]) -> Iterator[tuple[str, Problem]]:
+    """Tables at the ends of what a column may hold, the others as they are."""
+    settings = list(_settings(attack)) if attack.subject else []
+    for column in attack.subject.values():
+        ends = [] if column.over else [e for e in (column.low, column.high) if e is not None]
+        users = [n for n in attack.all_nodes.values() if f"@{column.name}" in attack.behind(n.cpd)]
+        for node, end in product(users, ends):
+            changed, problem = {f"@{column.name}": float(end)}, None
+            tried = (v for v, nodes in settings if node.name in nodes)
+            for values, others in product(tried, (subject, *_all_ends(attack, subject))):
+                at = {**others, column.name: np.full_like(others[column.name], float(end))}
+                try:
+                    lowering = Lowering(attack, values, validate=False, nodes={node.name})
+                except TooLarge:
+                    continue  # said when it is asked, with a remedy
+                lowering.validate = True
+                found = _table_problem(attack, lowering, node, at, changed)
+                if found is None:  # it goes together with other values than those that are told
+                    break
+                problem = problem or found
+            else:
+                if problem is not None:
+                    yield node.name, problem
+
+
+def _all_ends(attack: Attack, subject: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
+    """Every column at the low end of its range, and every one at the high end."""
+    for which in ("low", "high"):
+        ends = ((c.name, getattr(c, which)) for c in attack.subject.values() if not c.over)
+        known = {name: end for name, end in ends if end is not None}
+        yield {
+            name: np.full_like(own, float(known[name])) if name in known else own
+            for name, own in subject.items()
+        }
 
 
 def _unanswered(attack: Attack) -> Iterator[Problem]:
     """Questions that are refused when they are asked, such as of what can never be."""
     for name, question in attack.questions.items():
+        said = "is refused when it is asked"
         try:
-            read_query(attack, asked_by(question), question.given)
+            if never := _never(*read_query(attack, asked_by(question), question.given)):
+                yield Problem(("questions", name), f"{said}: {never}", level=WARNING)
+        except TooLarge:
+            continue  # said when it is asked, with a remedy
         except ReidbnError as why:
-            yield Problem(("questions", name), f"is refused when it is asked: {why}", level=WARNING)
+            yield Problem(("questions", name), f"{said}: {why}", level=WARNING)
+
+
+def _never(attack: Attack, query: Query) -> str:
+    """Of evidence that cannot be at the values of the parameters, that it has no chance."""
+    if not query.given or attack.decisions or (attack.subject and not attack.example):
+        return ""
+    seen = Query((), {}, query.given, query.do)
+    chance = joint(attack, seen, {}, subject_values(attack, None), validate=False, alone=True)
+    if chance.any():
+        return ""
+    return f"the evidence {', '.join(query.known)} has probability 0"
 
 
 def _cut_problems(attack: Attack, subject: Mapping[str, Array]) -> Iterator[Problem]:

@@ -38,7 +38,7 @@ from reidbn.page.people import Behind
 
 PEOPLES = "it is part of what is worked out for every person of the table"
 MOST_CORNERS = 4  # parameters whose ends are tried together
-MOST_STEPS = 4_000_000  # products of one pass over the network: what a page does without a wait
+MOST_STEPS = 5_000_000  # products of one pass over the network: what a page does without a wait
 FORMAT = 1
 
 

@@ -213,7 +213,16 @@ def write_frame(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
             f"a Parquet file has no two columns whose names differ by capitals alone, and none "
             f"without a name ({', '.join(map(repr, twice))}): rename them, or write a .csv file"
         )
-    return Path(write_frames(path, [table]))
+    return Path(write_frames(path, [_without_the_unused(table)]))
+
+
+def _without_the_unused(table: pd.DataFrame) -> pd.DataFrame:
+    """Without categories that nobody in it has: a file counts those that went with who left."""
+    import pandas as pd
+
+    unused = {str(name): column.cat.remove_unused_categories() for name, column in table.items()
+              if isinstance(column.dtype, pd.CategoricalDtype)}  # fmt: skip
+    return table.assign(**unused) if unused else table
 
 
 def in_no_order(table: pd.DataFrame, *, of_nothing: bool = False) -> pd.DataFrame:

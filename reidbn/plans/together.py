@@ -121,7 +121,8 @@ def _of(
 
     columns = {}
     for name in source.columns:
-        codes, values = pd.factorize(source[name].astype(str).to_numpy(dtype=object), sort=True)
+        texts = source[name].astype(str).mask(source[name].isna(), "").to_numpy(dtype=object)
+        codes, values = pd.factorize(texts, sort=True)  # a missing cell is a value, too
         columns[str(name)] = (str(name), values.tolist(), codes)
     rows, there = records_of([*columns.values()], ledger.secret), released.rows_read
     shown = released.as_written()

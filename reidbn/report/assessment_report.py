@@ -15,9 +15,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from reidbn.above import is_above
 from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load, models
-from reidbn.attack.scenariofile import is_shipped
+from reidbn.attack.scenariofile import is_shipped, load_scenario
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
 from reidbn.attacks.routes.following import KnownOtherwise
@@ -174,14 +175,7 @@ def report(
     result.refuse_simulated("a report")
     if sparse.is_sparse(result):
         return sparse.sheet(result, Telling(custodian=custodian), threshold, release, title)
-    worst: Assessment | str = result
-    if not is_shipped(result.inputs.scenario, "worst-case"):
-        try:
-            worst = what_if(result, scenario="worst-case", columns={}, without=())
-        except ImpossibleEvidence:
-            worst = results.NOT_POSSIBLE
-        except (NamedOtherwise, KnownOtherwise) as why:
-            worst = f"{results.NO_WORST}: {why}."
+    worst = _worst_case(result)
     summary = summarise(result, threshold, release)
     telling, audit = audited_telling(summary, custodian=custodian)
     asked = Request(result, summary, options or {}, context_of(context), title, telling)
@@ -204,6 +198,33 @@ def report(
         ),
         of_classes=(audit.classes.nobody, audit.classes.somebody) if audit else (0, 0),
     )
+
+
+def _worst_case(result: Assessment) -> Assessment | str:
+    """The same where everything is known for sure; or why it is not beside.
+
+    As the attack is by itself; where the scenario's own numbers and controls make a risk higher
+    than that, with these.
+    """
+    own, attack, shipped = result.inputs.scenario, result.inputs.attack, load_scenario("worst-case")
+    if is_shipped(own, shipped.name):
+        return result
+    with_own = replace(
+        shipped,
+        set={name: value for name, value in own.set.items() if name in attack.settable},
+        do={name: state for name, state in own.do.items() if name in attack.nodes},
+        given={name: state for name, state in own.given.items() if name in attack.nodes},
+    )
+    try:
+        for scenario in (shipped, with_own):
+            worst: Assessment = what_if(result, scenario=scenario, columns={}, without=())
+            if not is_above(result.risk(), worst.risk()).any():
+                return worst
+    except ImpossibleEvidence:
+        return results.NOT_POSSIBLE
+    except (NamedOtherwise, KnownOtherwise) as why:
+        return f"{results.NO_WORST}: {why}."
+    return results.NOT_WORST
 
 
 def _options(asked: Request) -> Section:

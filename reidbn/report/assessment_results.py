@@ -139,6 +139,7 @@ def _values(result: Assessment, name: str, telling: Telling) -> str:
 
 
 NO_WORST = "The worst case is not beside it"
+NOT_WORST = f"{NO_WORST}: under this scenario a risk can be higher than where everything is known."
 NOT_POSSIBLE = f"{NO_WORST}: what is given cannot happen for some people when everything is known."
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
-from reidbn.attacks.routes.readings import is_estimated
+from reidbn.attacks.routes.readings import is_estimated, rests_on_the_population
 from reidbn.attacks.routes.structured import StructuredPopulation
 from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Shown
@@ -180,11 +180,19 @@ def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
 
 
 def highest_of_estimate(result: Assessment, measure: str = OVERALL) -> Array | None:
-    """Everybody's risk at the upper end of what is estimated of the population; None where a
-    measure does not stand on it.
+    """Everybody's risk at the upper end of what is estimated of the population, 1 where that has no
+    interval; None where a measure does not stand on an estimate.
     """
-    parts = _sure(result).get(measure)
-    return None if parts is None else np.maximum(parts["high"], parts["mean"])
+    if not rests_on_the_population(result, measure):
+        return None
+    risk = result.risk(measure)
+    if _by_weights(result):
+        return np.ones_like(risk)
+    parts = _sure(result)
+    high = parts[measure]["high"] if measure in parts else None
+    if high is None:  # what is given is in no interval that is told, but a verdict may stand on it
+        high = result.population_uncertainty().of_mean(measure)[1]
+    return np.maximum(high, risk)
 
 
 def fit_status(result: Assessment, telling: Telling) -> str:

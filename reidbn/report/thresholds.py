@@ -424,6 +424,8 @@ class Judged:
         """The verdict in one sentence."""
         rule, total, told = self.rule, len(self.sizes), self.told_keeps(telling)
         said = {True: "Passes", False: "Does not pass", None: "It is not told whether this passes"}
+        if self.is_open(telling):
+            said[True] = "By an estimate alone this passes"
         posed = f", {self.posed}" if self.posed else ""
         of = "everybody's risk keeps the limit" if rule.is_public else "the mean keeps the limit"
         end = f". {KEPT_BACK.format(of)}" if told is None else "."

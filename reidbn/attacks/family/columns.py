@@ -5,6 +5,7 @@
     stranger_siblings, stranger_children, ..      a stranger among those of whom there are several
     again_R, sideways_R                           R can be found from siblings'; these lead to R
     across_R                                      another relative's record leads to R
+    down_R                                        that of a grandparent leads to a sibling
     next_stranger                                 a stranger's record leads on to a stranger
     tells_found_R, tells_missed_R                 R's record tells of the family, found first or not
     leads_on                                      records that lead to anybody, right or wrong
@@ -71,23 +72,19 @@ KINDS = {
     "match": "right", "presence": "present", "tells_found": "tells_found",
     "tells_missed": "tells_missed", "again": "findable", "across": "across",
 }  # fmt: skip
-STRANGE = ("confused", "stranger")
+STRANGE, DOWN = ("confused", "stranger"), "down"
+SIBLINGS = tuple(name for name, role in RELATIVES.items() if role == SIBLING)
 LEADS_ON = "leads_on"
 FAMILY = (
     *(f"{word}_{name}" for word in (*KINDS, SIDEWAYS) for name in RELATIVES),
     *(f"{word}_{name}" for word in STRANGE for name in ANCESTORS),
+    *(f"{DOWN}_{name}" for name in SIBLINGS),
     *(f"stranger_{name}" for name in SEVERAL_OF), *ONWARD, LEADS_ON,
 )  # fmt: skip
 
 
 class NoRelatives(UsageError):
     """A release in which nothing tells of relatives."""
-
-
-GRANDCHILDREN = (
-    "siblings who are found as grandchildren of a grandparent who was named are in none of these "
-    "chances: by the strict rule more than twice as many siblings are found in all"
-)
 
 
 @dataclass(frozen=True)
@@ -194,7 +191,6 @@ class KinPeople(SparsePeople):
             f"chance {self.looking.in_release:g}; how often that is right is drawn with "
             f"{self.looking.plants:,} virtual relatives of each kind; how many rounds they "
             f"lead on is the attack's, and no depth of a neighbourhood",
-            *([GRANDCHILDREN] if self.looking.rule != POSTERIOR else []),
         ]
 
     @cached_property
@@ -258,6 +254,8 @@ class KinPeople(SparsePeople):
         for name in ANCESTORS:
             for word in STRANGE:
                 found[f"{word}_{name}"] = told.of_first[RELATIVES[name]][word]
+        for name in SIBLINGS:
+            found[f"{DOWN}_{name}"] = told.of_first[SIBLING]["down"]
         for name, role in SEVERAL_OF.items():
             found[f"stranger_{name}"] = told.of_first[role]["stranger"]
         for name, role in RELATIVES.items():

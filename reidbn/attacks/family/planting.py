@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.family.claims import LookedFor, Person, named
+from reidbn.attacks.family.claims import STRICT, LookedFor, Person, named
 from reidbn.attacks.family.kin import (
     CHILD,
+    DAUGHTERS_CHILD,
+    DOWNWARDS,
     FATHER,
     FEMALE,
     MALE,
@@ -32,11 +34,12 @@ from reidbn.attacks.family.kin import (
     SELF,
     SEVERAL,
     SIBLING,
+    SONS_CHILD,
     Kin,
     pairs_of,
 )
 from reidbn.progress import progress
-from reidbn.theory.kinship import CODES, FIRST_AGE, NO, UNKNOWN
+from reidbn.theory.kinship import CODES, FIRST_AGE, NO, UNKNOWN, YES
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,6 +53,8 @@ FOUND_AGAIN = {
     FATHER: (FATHER, CHILD), MOTHER: (FATHER, CHILD), SIBLING: (FATHER, CHILD),
     PGF: (CHILD, FATHER), PGM: (CHILD, MOTHER), MGF: (CHILD, FATHER), MGM: (CHILD, MOTHER),
 }  # fmt: skip
+# Of a brother or sister: who their grandparents are, and as what these lead to them.
+DOWN = ((PGF, SONS_CHILD), (PGM, SONS_CHILD), (MGF, DAUGHTERS_CHILD), (MGM, DAUGHTERS_CHILD))
 
 
 @dataclass(frozen=True)
@@ -128,26 +133,28 @@ class Again:
         P(a sibling's leads there) = findable x sideways
         P(two siblings' do)        = findable x sideways^2                                      (1)
 
-    A parent's, a child's or a grandparent's record (`across`) tells of others as well.
+    A parent's, a child's or a grandparent's record (`across`) tells of others as well, and so does
+    that of a grandparent of a brother or sister (`down`).
     """
 
     findable: Array
     across: Array
+    down: Array
     sideways: float
     pairs: Array
     """Pairs of siblings of which none, one and both led there, by how much the first tells."""
-    counts: Counts
-    """Of `across`."""
+    counts: tuple[Counts, Counts]
+    """Of `across` and of `down`."""
 
     @classmethod
-    def of(cls, pairs: Array, across: Counts) -> Again:
+    def of(cls, pairs: Array, across: Counts, down: Counts) -> Again:
         """Equation (1) solved for its two chances; where no two led there, all can be found."""
         asked, led = 2 * pairs.sum(axis=0), pairs[1] + 2 * pairs[2]
         both, every = float(pairs[2].sum()), float(led.sum())
         sideways = 2 * both / every if both else every / max(1.0, float(asked.sum()))
         shares = _by_evidence(led, asked, least=0)
         findable = np.minimum(shares / sideways, 1.0) if sideways else np.zeros_like(shares)
-        return cls(findable, across.shares, sideways, pairs, across)
+        return cls(findable, across.shares, down.shares, sideways, pairs, (across, down))
 
     def anew(self, rng: np.random.Generator, *, up: bool) -> Again:
         """The same from what the pairs leave open."""
@@ -156,8 +163,8 @@ class Again:
         every = float((weight * led).sum())
         sideways = float((weight * both).sum()) / every if every else 0.0
         findable = np.minimum(led / sideways, 1.0) if sideways else np.ones_like(none)
-        across = self.counts.anew(rng, up=up)
-        return replace(self, findable=findable, across=across, sideways=sideways)
+        across, down = (one.anew(rng, up=up) for one in self.counts)
+        return replace(self, findable=findable, across=across, down=down, sideways=sideways)
 
 
 def planted(
@@ -291,32 +298,63 @@ class _Others:
         self.how = (rule, in_release)
         shape = (2, MOST_EVIDENCE + 1)
         self.pairs = np.zeros((3, *shape))
-        self.asked_across, self.led_across = np.zeros(shape), np.zeros(shape)
+        self.across, self.down = (Counts(np.zeros(shape), np.zeros(shape), least=0)
+                                  for _ in range(2))  # fmt: skip
 
     def ask(self, at: tuple[int, int], relative: int, born: int) -> None:
-        """Two who are to the relative what the first is, and one who is something else."""
-        kin, rng = self.kin, self.rng
+        """Two who are to the relative what the first is, and others who are something else."""
+        rng = self.rng
         sexes = rng.choice([FEMALE, MALE], 2).tolist()
         led = [self._leads(self.role, relative, sex, born) for sex in sexes]
         self.pairs[(sum(led), *at)] += 1
-        back, across = FOUND_AGAIN[self.role]
+        self._ask_one(self.across, at, relative, *FOUND_AGAIN[self.role])
+        if self.role == SIBLING:
+            self._ask_one(self.down, at, relative, *DOWN[rng.integers(len(DOWN))])
+
+    def _ask_one(
+        self, counts: Counts, at: tuple[int, int], relative: int, who: str, role: str
+    ) -> None:
+        """Whether the record of the relative's father, say, leads to them, as a child."""
+        kin, rng = self.kin, self.rng
         sex = int(kin.sex[relative]) or int(rng.choice([FEMALE, MALE]))
-        near = np.flatnonzero(kin.fits(back, sex, int(kin.born[relative])))
-        if not near.size or (across == CHILD and not kin.telling[relative]):
+        near = np.flatnonzero(kin.fits(who, sex, int(kin.born[relative])))
+        if not near.size or (role in DOWNWARDS and not kin.telling[relative]):
             return
         teller = int(rng.choice(near))
         its = int(kin.sex[teller]) or int(rng.choice([FEMALE, MALE]))
-        self.asked_across[at] += 1
-        self.led_across[at] += self._leads(across, relative, its, int(kin.born[teller]))
+        counts.tried[at] += 1
+        counts.hits[at] += self._leads(role, relative, its, int(kin.born[teller]))
 
     def _leads(self, role: str, relative: int, sex: int, born: int) -> bool:
         of = virtual_record(self.kin, role, relative, sex, born, self.rng)
         claims = named(self.kin, of, role, *self.how).claims
-        return any(claim.who == relative for claim in claims)
+        led = any(claim.who == relative for claim in claims)
+        if led and self.how[0] == STRICT and role in DOWNWARDS:
+            return bool(self.rng.random() >= self._fits_another(of, role))
+        return led
+
+    def _fits_another(self, of: Person, role: str) -> float:
+        """P(one more brother or sister of the relative is in the table, and all that is told fits).
+
+        The strict rule names nobody then.  Those of a record of the table are in it, too, but what
+        they tell is of their own parents: here it is of the virtual record's.
+        """
+        kin, codes = self.kin, np.arange(CODES)
+        chance = self.how[1] * float(kin.telling.mean())
+        for one, other in pairs_of(role, of.sex):
+            if one not in of.cells or other not in kin.tells:
+                continue
+            for d in np.flatnonzero(of.cells[one] >= YES).tolist():
+                told = int(of.cells[one][d])
+                law, fits = kin.law((other, one), d)[0][:, told], codes >= YES
+                if told >= FIRST_AGE:
+                    fits = (codes >= FIRST_AGE) & (np.abs(codes - told) <= kin.years)
+                chance *= float(law[fits].sum() / law.sum())
+        return chance
 
     def found(self) -> Again:
         """What came of them."""
-        return Again.of(self.pairs, Counts(self.led_across, self.asked_across, least=0))
+        return Again.of(self.pairs, self.across, self.down)
 
 
 def _by_evidence(hits: Array, tried: Array, least: int = 1) -> Array:
@@ -373,7 +411,7 @@ def chances(kin: Kin, rates: Mapping[str, Rates]) -> Chances:
     for role in ROLES:
         at = silent, np.minimum(kin.evidence_of_all(role), MOST_EVIDENCE)
         first[role] = {what: getattr(rates[role], what)[at] for what in OF_FIRST}
-        for what in ("findable", "across"):
+        for what in ("findable", "across", "down"):
             first[role][what] = getattr(rates[role].again, what)[at]
     misled = 1 - np.prod([1 - first[role]["stranger"] for role in ROLES], axis=0)
     return Chances(
