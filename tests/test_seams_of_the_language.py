@@ -705,3 +705,31 @@ example: {part: 1, whole: 4}
 """)
     assert rb.check(path) == ()
     assert rb.check("leak-partial") == ()
+
+
+@pytest.mark.parametrize("seen", [{"n": 7777, "f": 1}, {"n": 4444, "f": 4999}])
+def test_what_is_wrong_with_a_persons_numbers_is_said_without_them(seen, tmp_path):
+    path = written(tmp_path, """\
+subject: {n: {unit: records, range: [1, 100000]}, f: {unit: records, range: [1, 99999]}}
+nodes: {u: {source: s, cpd: {kind: pitman-uniqueness, class_size: "@f", records: "@n",
+                             population: 5000, theta: 1, alpha: 0.5}}}
+questions: {risk: {target: u=yes}}
+""")
+    with pytest.raises((rb.errors.ModelError, rb.errors.DataError)) as problem:
+        rb.ask(path, subject=seen)
+    assert "@n" in str(problem.value)
+    assert not any(str(value) in str(problem.value) for value in seen.values() if value > 1)
+
+
+def test_of_what_does_not_vary_nobody_has_a_share(tmp_path):
+    """It said that p makes 58 % of a variance that is rounding."""
+    path = written(tmp_path, """\
+parameters: {p: {value: 0.3, range: [0, 1], source: a}, q: {value: 0.3, range: [0, 1], source: a}}
+nodes: {x: {states: 0..3, cpd: {kind: binomial, n: 3, p: $p}, source: s},
+        y: {parents: [x], cpd: {kind: probability, p: $q}}}
+questions: {risk: {target: "x>=0 or y=yes"}}
+""")
+    found = rb.whatif.sobol(path)
+    assert found.mean == pytest.approx(1)
+    for index in found.indices:
+        assert (index.first, index.total, index.first_error, index.total_error) == (0, 0, 1, 1)

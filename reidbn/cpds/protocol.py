@@ -181,6 +181,11 @@ class Scope(ABC):
         cells = [ref for ref in refs if isinstance(ref, str) and ref[:1] in ("$", "@")]
         return any(ref[0] == "@" or self.is_of_people(ref[1:]) for ref in cells)
 
+    def shown(self, value: Any, *refs: object) -> str:
+        """A number for a message; of what a table says of people its name alone."""
+        own = next((ref for ref in refs if self.read_people([ref])), None)
+        return f"{value:g}" if own is None else str(own)
+
     def parent(self, name: str) -> Variable:
         return next(p for p in self.parents if p.name == name)
 

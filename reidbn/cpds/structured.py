@@ -112,11 +112,13 @@ class _Structured(CPD):
             for ref in (self.class_size, self.records, self.population)
         )
         if (n < 1).any() or (n > N).any():
+            many = scope.shown(n.max(), self.records)
             raise ModelError(
-                f"{scope.child.name}: {n.max():g} records in a population of {N.min():g}; the "
+                f"{scope.child.name}: {many} records in a population of "
+                f"{scope.shown(N.min(), self.population)}; the "
                 "table must be a part of the population"
             )
-        refuse_too_many(self.class_size, f, n, scope.child.name)
+        refuse_too_many(scope, (self.class_size, self.records), f, n)
         return f, N - n
 
     def _drawn(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.int64]:

@@ -101,8 +101,9 @@ class TargetClass(CPD):
         records = _records(scope, self.sizes, self.counts)
         i = len(self.earlier)
         if np.any(records <= i):
+            few = scope.shown(records.min(), *self.sizes, *self.counts)
             raise ModelError(
-                f"{scope.child.name}: target {i + 1} of {records.min():g} records; there must be "
+                f"{scope.child.name}: target {i + 1} of {few} records; there must be "
                 "as many records as targets"
             )
         places = _Places.of(scope, self.earlier)
@@ -206,8 +207,10 @@ class TargetClassLeaked(_OfTarget):
         seen = _total([(places.first[-1] == j) * n for j, n in enumerate(numbers)])
         records, leaked = _records(scope, self.sizes, self.counts), scope.value(self.leaked)
         if np.any(leaked > records) or np.any(leaked < 0):
+            few = scope.shown(records.min(), *self.sizes, *self.counts)
             raise ModelError(
-                f"{scope.child.name}: a leak of {leaked.max():g} among {records.min():g} records; "
+                f"{scope.child.name}: a leak of {scope.shown(leaked.max(), self.leaked)} among "
+                f"{few} records; "
                 "it must lie between 0 and the number of records"
             )
         rest = np.maximum(records - met, 1.0)
@@ -303,9 +306,11 @@ class RestOfLeak(CPD):
         rest, size = scope.value(self.records) - others, scope.value(self.class_size)
         longest = len(scope.child.states) - 1
         if np.any(size > np.minimum(rest, longest)) or np.any(size < 0):
+            few = scope.shown(rest.min(), self.records, *self.other_sizes)
             raise ModelError(
-                f"{scope.child.name}: a class of {size.max():g} among {rest.min():g} records "
-                f"outside the other groups, with states up to {longest}; it must fit in both"
+                f"{scope.child.name}: a class of {scope.shown(size.max(), self.class_size)} among "
+                f"{few} records outside the other groups, with states up to {longest}; it must "
+                "fit in both"
             )
         out = _total([scope.number(node) for node in self.other_leaked])
         return rest, np.clip(scope.value(self.leaked) - out, 0.0, rest), size

@@ -82,10 +82,11 @@ class _Pitman(CPD):
         name = scope.child.name
         if (n < 1).any() or (n > N).any():
             raise ModelError(
-                f"{name}: {n.max():g} records in a population of {N.min():g}; the table must be a "
-                "part of the population"
+                f"{name}: {scope.shown(n.max(), self.records)} records in a population of "
+                f"{scope.shown(N.min(), self.population)}; the table must be a part of the "
+                "population"
             )
-        refuse_too_many(self.class_size, f, n, name)
+        refuse_too_many(scope, (self.class_size, self.records), f, n)
         if not ((alpha >= 0) & (alpha < 1) & (theta > -alpha) & np.isfinite(theta)).all():
             raise ModelError(
                 f"{name}: theta and alpha lie outside 0 <= alpha < 1, theta > -alpha; a fit "
@@ -248,19 +249,22 @@ class SurveyClassSize(CPD):
         return found + needs_parent(self.class_weight, "class_weight", parents)
 
 
-def refuse_too_many(ref: Ref, f: Array, n: Array, name: str) -> None:
+def refuse_too_many(scope: Scope, refs: tuple[Ref, Ref], f: Array, n: Array) -> None:
     """A class is a part of the table: what is said of larger ones would be of no class."""
     if not (f > n).any():
         return
     f, n = (x[np.broadcast_to(f > n, x.shape)] for x in np.broadcast_arrays(f, n))
-    size = f"{f[0]:g}"
+    ref, size = refs[0], f"{f[0]:g}"
     which = f"class_size ({ref}) is {size}"
+    if scope.read_people([ref]):
+        which = f"class_size ({ref}) is too large"
     remedy = "it counts records of the table, so it is at most their number"
     if isinstance(ref, str) and not ref.startswith(("$", "@")):
         which = f'class_size is node {ref}, which has a state "{size}",'
         remedy = f"let the states of {ref} end at their number"
     error = DataError if str(ref).startswith("@") else ModelError
-    raise error(f"{name}: {which} where the table has {n[0]:g} records; {remedy}")
+    has = scope.shown(n[0], refs[1])
+    raise error(f"{scope.child.name}: {which} where the table has {has} records; {remedy}")
 
 
 def _answer(scope: Scope, yes: Any) -> NDArray[np.intp]:
