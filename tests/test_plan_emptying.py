@@ -260,7 +260,7 @@ def test_page_front_and_json_tell_of_it(plan, tmp_path):
     assert "heuristic" in out
     assert f"{cells} single" not in out or cells % 10 == 0
     told = json.loads((tmp_path / "out.json").read_text())
-    assert told["cells_emptied"] in (None, cells // 10 * 10)
+    assert told["cells_emptied"] is True  # how many would say how many of the blanks were missing
     assert told["proved"] is False
     plan.plot(tmp_path / "ways.png")
 

@@ -421,3 +421,16 @@ def test_survey_weights_have_no_interval_and_keep_no_limit_for_sure(tmp_path, sh
     assert code == 1
     assert "By an estimate alone this passes the rule" in said
     assert "survey weights have none" in said
+
+
+def test_a_table_is_not_written_over_its_ledger(tmp_path):
+    people = rb.read_table({"age": [20, 21, 30, 31] * 10}, quasi_identifiers=["age"])
+    plan = rb.recommend(people, target="k=5")
+    table = {"age": [20, 21, 30, 31] * 10}
+    plan.write(tmp_path / "one.csv", ledger=tmp_path / "led.csv", source=table)
+    before = (tmp_path / "led.csv").read_bytes()
+    with pytest.raises(rb.UsageError, match="written over its ledger"):
+        plan.write(tmp_path / "led.csv", ledger=tmp_path / "led.csv", source=table)
+    assert (tmp_path / "led.csv").read_bytes() == before
+    with pytest.raises(rb.UsageError, match="a target is a bytes"):
+        rb.recommend(people, target=b"k=2")

@@ -100,16 +100,16 @@ def write_plan(
 def told(plan: ReleasePlan) -> dict[str, Any]:
     """What may leave the house, for programs."""
     found = plan.to_dict()
-    telling, n = Telling(), len(plan.people)
+    telling = Telling()
     low, high = _loss_told(plan) or (None, None)
     return {
         **{name: found[name] for name in ("targets", "levels", "columns_dropped", "by_estimate")},
         "csv_apostrophes": {"names": found["csv_apostrophes"]["names"]},
         "who_may_be_above": {str(t): w for t in plan.targets if (w := t.who_may_be_above)},
         "suppressed": telling.count(plan.best.suppressed),
-        "cells_emptied": telling.count(plan.best.emptied),
-        "people": telling.count(n),
-        "drawn_of": telling.count(plan.drawn_of),
+        "cells_emptied": plan.best.emptied > 0,
+        "released": telling.count(len(plan.people) - plan.best.suppressed),
+        "is_sample": plan.is_sample,
         "loss": {
             "name": plan.loss,
             "measured_by": plan.loss_told,
@@ -129,11 +129,14 @@ def _loss_told(plan: ReleasePlan) -> tuple[int, int] | None:
 
     Only of losses of each cell: one of classes can tell how many there are, a function anything.
     Of a column's bits those of a rare value hold more than their share: up to log2(people) each;
-    how many the column has is worked out from counts in tens.
+    how many the column has at least is worked out from counts in tens.  All of those who are
+    released: their number is that of the rows of the file, and another beside it would say how many
+    were left out.
     """
     if plan.loss not in SEPARABLE:
         return None
-    n, share, read = len(plan.people), 1.0, plan.people.as_read
+    read = plan.apply().as_read
+    n, share = len(read), 1.0
     if plan.loss == "entropy":
         held = [_least_bits(np.bincount(read.codes([name])[:, 0])) for name in plan.best.levels]
         share = log2(max(n, 2)) / max(min(held), SOME)
@@ -170,20 +173,18 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
             proof.tried is not None
         )
     changed = [n for n, level in best.levels.items() if level or n in best.dropped]
-    drawn = [
-        f"A random sample of the table is released, {telling.of(len(plan.people), plan.drawn_of)}; "
-        f"what follows is about those who were drawn."
-    ] if plan.is_sample else []  # fmt: skip
+    drawn = f", {telling.of(len(plan.people), plan.drawn_of)}" if custodian else ""
+    drawn = f"A random sample of the table is released{drawn}; what follows is about those drawn."
     cells = ""
     if best.emptied:
-        cells = f"{telling.counted(best.emptied)} single cells emptied, "
+        cells = f"{telling.counted(best.emptied) if custodian else 'some'} single cells emptied, "
     verdict = [
-        *drawn,
+        *([drawn] if plan.is_sample else []),
         f"Released so, the table keeps {' and '.join(_promised(plan, custodian=custodian))}.",
         *(f"{target} is {BY_ESTIMATE}." for target in plan.by_estimate),
         *_of_no_other(plan),
         f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
-        f"{cells}{_in_tens(best.suppressed, len(plan.people), telling)} left out; {lost}.",
+        f"{cells}{_left_out(plan, telling)} left out; {lost}.",
         *([OWN_COPY] if custodian else []),
     ]
     sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
@@ -226,13 +227,18 @@ def _promised(plan: ReleasePlan, *, custodian: bool) -> Iterator[str]:
         yield f"{t} ({more.removeprefix('; ')})" if more else str(t)
 
 
-def _in_tens(count: int, total: int, telling: Telling) -> str:
-    """So many of all people; outwards from the ten that is told to the nine above it."""
-    if telling.custodian or count < BASE:
-        return telling.of(count, total)
-    low, whole = (int(down(n)) for n in (count, total))
-    most = BASE - 1
-    return f"{low:,} to {low + most:,} of {whole:,} to {whole + most:,} people (told in tens)"
+def _left_out(plan: ReleasePlan, telling: Telling) -> str:
+    """So many of all people; outwards from the ten that is told to the nine above it.
+
+    Of how many is not told there: the file says how many stayed.
+    """
+    count = plan.best.suppressed
+    if telling.custodian:
+        return telling.of(count, len(plan.people))
+    if count < BASE:
+        return f"under {BASE} people"
+    low = int(down(count))
+    return f"{low:,} to {low + BASE - 1:,} people (told in tens)"
 
 
 def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
@@ -258,8 +264,9 @@ def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
 
 
 def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
-    """Levels, each with a value that it changes: the commonest, and outwards, where that would tell
-    of which more are released, the first that enough people have there.
+    """Levels; in the house each with the commonest value that it changes, of those written.
+
+    Outwards there is none: which value is an example would tell how many have it, or the others.
     """
     rows, applied = [], plan.apply()
     released, read, emptied = applied.before_emptying, applied.as_read, applied.emptied
@@ -268,9 +275,8 @@ def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
         codes = np.stack([read.table[:, j], released.table[:, j]])
         codes = codes[:, ~emptied[name]] if name in emptied else codes
         pairs, held = np.unique(codes, axis=1, return_counts=True)
-        changed = [(int(n) if custodian else 0, was[a], labels[b])
-                   for (a, b), n in zip(pairs.T, held, strict=True)
-                   if str(was[a]) != str(labels[b]) and (custodian or n >= BASE)]  # fmt: skip
+        changed = [(int(n), was[a], labels[b]) for (a, b), n in zip(pairs.T, held, strict=True)
+                   if custodian and str(was[a]) != str(labels[b])]  # fmt: skip
         _, before, after = max(changed, key=lambda one: one[0], default=(0, "", ""))
         such = f", such as {before} -> {after}" if changed else ""
         done = f"level {level} of {plan.highest[name]}{such}" if level else "as it is"

@@ -462,6 +462,8 @@ class ReleasePlan:
         unchanged.  With a `ledger` (a file of the house's own) it is refused where those who are
         then alike are fewer than its rules or the first one's ask for.
         """
+        if ledger is not None and Path(path).resolve() == Path(ledger).resolve():
+            raise UsageError("the table would be written over its ledger; name another file")
         released = self.apply()
         whole = source_frame(released, source, path)
         table = written_frame(released, whole, path, keep_id=keep_id)

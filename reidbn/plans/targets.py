@@ -236,7 +236,7 @@ def _all_of(given: Any, release: str | None) -> tuple[Target, ...]:
         return _of_text(given, release)
     if isinstance(given, Mapping):
         found = tuple(_of_measure(str(name), limit) for name, limit in given.items())
-    elif isinstance(given, Sequence):
+    elif isinstance(given, Sequence) and not isinstance(given, bytes):
         found = tuple(t for one in given for t in _all_of(one, release))
     else:
         raise UsageError(f"a target is a {type(given).__name__}; write one such as {EXAMPLES}")
