@@ -19,7 +19,7 @@ import yaml
 
 
 class Story:
-    """A model file with plates, coins, `and`, `or` and `count`; yes and no are 1 and 0."""
+    """A model file with plates, coins, noisy-or, `and`, `or`, `count`; yes and no are 1 and 0."""
 
     def __init__(self, text: str) -> None:
         read = yaml.BaseLoader(text).get_single_data()  # every word as it is written
@@ -119,6 +119,9 @@ class Story:
             return {many: 1.0}
         if cpd["kind"] in ("and", "or"):
             return {int(many == len(above) if cpd["kind"] == "and" else many > 0): 1.0}
+        if cpd["kind"] == "noisy-or":
+            none = prod(1 - number(cpd["weights"][n]) for n in above if states[n])
+            return {1: 1 - none, 0: none}
         assert cpd["kind"] == "probability", cpd
         p = number(cpd["p"]) * all(states[n] for n in cpd.get("only_if", ()))
         return {1: p, 0: 1 - p}

@@ -269,19 +269,15 @@ class ReleasePlan:
             for (name, _), (_, row) in named
             if row.highest_after > row.highest_before + TIE
         )
-        open_ = (f"{target}: {BY_ESTIMATE}" for target in self.by_estimate)
-        return (*given, *about_secrets(self), *tied, *open_, *worse)
+        known = (f"{target}: {BY_ESTIMATE}" for target in self.by_estimate)
+        return (*given, *about_secrets(self), *tied, *known, *worse)
 
     @cached_property
     def by_estimate(self) -> tuple[str, ...]:
         """The targets that are kept by an estimate of the population, but not surely at its end."""
-        return tuple(
-            str(t)
-            for t in self.targets
-            if not t.on_classes
-            and (highest := highest_of_estimate(self.results[t.under], t.measure)) is not None
-            and not t.is_met(highest)
-        )
+        risks = {t: highest_of_estimate(self.results[t.under], t.measure)
+                 for t in self.targets if not t.on_classes}  # fmt: skip
+        return tuple(str(t) for t, risk in risks.items() if risk is not None and not t.is_met(risk))
 
     def _why(self, name: str) -> str:
         """Why a risk can be higher in what is released."""
@@ -543,10 +539,9 @@ class ReleasePlan:
         if more := len(self.targets) - len(parts):
             parts.append(counted(more, "other limit"))
         drawn = f"Of {len(self.people):,} people drawn from {self.drawn_of:,}: " * self.is_sample
-        proof = "no other way that was allowed is better: proved"
-        if not self.certificate.is_proved:
-            proof = "whether another way is better is not settled (.certificate)"
         finer, known = "; ".join(self._finer[:MOST_SAID]), self.known_beside
+        proof = ("no other way that was allowed is better: proved" if self.certificate.is_proved
+                 else "whether another way is better is not settled (.certificate)")  # fmt: skip
         said = f"One level finer, {finer}; {proof}" if finer else f"{proof[0].upper()}{proof[1:]}"
         if self.by_estimate:
             said += f". {' and '.join(self.by_estimate[:MOST_SAID])}: {BY_ESTIMATE}"
