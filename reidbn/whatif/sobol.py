@@ -548,7 +548,7 @@ def _told(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
             f"off by {at_most(off)}; narrow the ranges (over={{name: (low, high)}}) to where it "
             f"does, or ask rb.whatif.uncertainty for mean and sd"
         )
-    if found.error >= 1:  # nothing varies by as much as can be told, and nothing has a share of it
+    if found.error >= 1:  # nothing varies by as much as can be told
         return found
     worst = max((x.error for n in found.names for x in (found.share([n]), found.total(n))),
                 default=0.0)  # fmt: skip
@@ -585,10 +585,9 @@ def _of_points(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
 
 
 def _index(case: Asked, name: str, parameter: Parameter, spread: Spread) -> Index:
-    none = WithError(0.0, float(spread.error >= 1))
-    has = name in spread.names and spread.error < 1
-    first = spread.share([name]) if has else none
-    total = spread.total(name) if has else none
+    first = total = WithError(0.0, float(spread.error >= 1))
+    if name in spread.names and spread.error < 1:
+        first, total = spread.share([name]), spread.total(name)
     return Index(
         parameter=name,
         prior=prior_text(parameter),
