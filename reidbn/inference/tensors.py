@@ -6,10 +6,13 @@ is dropped, so that what does not depend on it costs nothing.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import prod
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -23,9 +26,13 @@ from reidbn.limits import MOST_TABLES
 Array = NDArray[np.float64]
 SUBJECT, SETTING = "<subject>", "<setting>"
 BATCH = (SUBJECT, SETTING)
+Axes = tuple[str, ...]
 BUDGET = 1 << 27  # numbers in the largest table that exact inference may make: 1 GiB
 MOST_WORK = 1 << 35  # multiplications for one subject at one setting: some minutes
 DRAWN = "estimate it with rb.ask(..., engine='sampling') or rb.assess(..., method='simulation')"
+LONG = 1 << 27  # multiplications, above which it pays to look for a shorter way
+TRIES = 32
+SPACIOUS = 1 << 22  # numbers in a table (32 MiB) that make no way worse than a longer one
 COMFORTABLE = 1 << 12  # numbers in a table, above which a second way is tried
 
 
@@ -149,8 +156,61 @@ def _expression(
     widest, work = largest(axes, out, sizes, path)
     if prod(sizes[a] for a in widest) > COMFORTABLE:
         other = by_elimination(axes, out, sizes)
-        ways = ((path, widest, work), (other, *largest(axes, out, sizes, other)))
-        path, widest, work = min(ways, key=lambda way: prod(sizes[a] for a in way[1]))
+        ways = [(path, widest, work), (other, *largest(axes, out, sizes, other))]
+        if work > LONG:
+            other = _by_many_tries(equation, shapes)
+            ways.append((other, *largest(axes, out, sizes, other)))
+        least = min(prod(sizes[a] for a in way[1]) for way in ways)
+        ways = [way for way in ways if prod(sizes[a] for a in way[1]) <= max(least, SPACIOUS)]
+        path, widest, work = min(ways, key=itemgetter(2))
     refuse_wide(widest, sizes, "On the way to the exact answer there")
     _refuse_long(work // prod(sizes.get(a, 1) for a in BATCH), widest)
-    return opt_einsum.contract_expression(equation, *shapes, optimize=path)
+    if not {*BATCH} & {*sizes}:
+        return opt_einsum.contract_expression(equation, *shapes, optimize=path)
+    return _Steps(axes, out, sizes, path)
+
+
+class _Steps:
+    """The same pair by pair, with the subjects and settings last in every table on the way.
+
+    Of tables over yes/no nodes an inner loop over subjects is ten times and more as fast as one
+    over two states.
+    """
+
+    def __init__(
+        self, axes: Sequence[Axes], out: Axes, sizes: Mapping[str, int], path: Any
+    ) -> None:
+        terms, self.steps = [_batch_last(names) for names in axes], []
+        for places in path:
+            some = [terms.pop(i) for i in sorted(places, reverse=True)]
+            left = {*out}.union(*terms)
+            kept = _batch_last(a for a in dict.fromkeys(chain(*some)) if a in left)
+            at = {a: opt_einsum.get_symbol(i) for i, a in enumerate(dict.fromkeys(chain(*some)))}
+            said = ["".join(at[a] for a in names) for names in (*some, kept)]
+            shapes = [tuple(sizes[a] for a in names) for names in some]
+            step = opt_einsum.contract_expression(f"{','.join(said[:-1])}->{said[-1]}", *shapes)
+            self.steps.append((sorted(places, reverse=True), step))
+            terms.append(kept)
+        self.moved = [[names.index(a) for a in _batch_last(names)] for names in axes]
+        self.last = [terms[0].index(a) for a in out]
+
+    def __call__(self, *values: Array) -> Array:
+        tables = [np.asarray(v.transpose(order), order="C")
+                  for v, order in zip(values, self.moved, strict=True)]  # fmt: skip
+        for places, step in self.steps:
+            tables.append(step(*(tables.pop(i) for i in places)))
+        return np.asarray(tables[0]).transpose(self.last)
+
+
+def _batch_last(names: Iterable[str]) -> Axes:
+    return tuple(sorted(names, key=BATCH.__contains__))
+
+
+def _by_many_tries(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Any:
+    """The best of some greedy paths with chance in them; always the same ones."""
+    before = random.getstate()  # each try seeds the common generator
+    try:
+        how = opt_einsum.RandomGreedy(max_repeats=TRIES, minimize="flops")
+        return opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=how)[0]
+    finally:
+        random.setstate(before)
