@@ -165,6 +165,7 @@ def _expression(
         path, widest, work = min(ways, key=itemgetter(2))
     refuse_wide(widest, sizes, "On the way to the exact answer there")
     _refuse_long(work // prod(sizes.get(a, 1) for a in BATCH), widest)
+    path = path or [tuple(range(len(axes)))]  # of one table
     if not {*BATCH} & {*sizes}:
         return opt_einsum.contract_expression(equation, *shapes, optimize=path)
     return _Steps(axes, out, sizes, path)
