@@ -458,7 +458,7 @@ class ReleasePlan:
         unchanged.  With a `ledger` (a file of the house's own) it is refused where those who are
         then alike are fewer than its rules or the first one's ask for.
         """
-        if ledger is not None and Path(path).resolve() == Path(ledger).resolve():
+        if ledger is not None and os.path.abspath(path) == os.path.abspath(ledger):
             raise UsageError("the table would be written over its ledger; name another file")
         released = self.apply()
         whole = source_frame(released, source, path)
