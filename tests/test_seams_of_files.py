@@ -2,15 +2,9 @@
 
 import numpy as np
 import pytest
+from test_seams_of_the_language import written
 
 import reidbn as rb
-
-
-def written(tmp_path, text):
-    path = tmp_path / "model.yaml"
-    path.write_text(f"schema_version: 1\nname: model\ntitle: t\nstory: s\n{text}", encoding="utf-8")
-    return str(path)
-
 
 # -- what is taken away from a whole whose law is the same in each of its rows ---------------------
 

@@ -309,11 +309,12 @@ def refuse_what_never_is(attack: Attack, before: Attack) -> None:
                 continue
             variable = attack.variable(parent, {})
             fits = np.array([passes(variable, test) for test in tests])
-            if cpd.how != ALL:
-                tests = tuple(t for t, fit in zip(tests, fits, strict=True) if not fit.any())
-            if tests and not (cpd.how == ALL and np.logical_and.reduce(fits).any()):
+            if cpd.how == ALL:
+                fits = np.broadcast_to(np.logical_and.reduce(fits), fits.shape)
+            never = [test for test, fit in zip(tests, fits, strict=True) if not fit.any()]
+            if never:
                 group = node.parents[0] if isinstance(node.cpd, AskedCount) else ""
-                said = " and ".join(f"{group or parent}{sign}{value}" for sign, value in tests)
+                said = " and ".join(f"{group or parent}{sign}{value}" for sign, value in never)
                 has = f"{len(attack.groups[group].members)} members" if group else (
                     f"the states {_listed(variable.states)}")  # fmt: skip
                 raise UsageError(f"{said} can never be: {group or parent} has {has}")

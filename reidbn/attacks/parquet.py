@@ -31,11 +31,18 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
         try:
             with duckdb.connect(_beside(made), config=_settings(made)) as con:
                 for i, frame in enumerate(frames):
-                    _refuse_kinds(con, frame, place)
-                    con.register("part", frame)
                     into = "create table risks as" if i == 0 else "insert into risks"
-                    con.execute(f"{into} select * from part")  # noqa: S608 - two fixed words
+                    try:
+                        con.register("part", frame)
+                        con.execute(f"{into} select * from part")  # noqa: S608 - two fixed words
+                    except duckdb.NotImplementedException:
+                        raise _not_held(place, frame, _without_a_kind(con, frame)) from None
                     con.unregister("part")
+                    if i == 0:
+                        held = con.table("risks")
+                        for name, kind in zip(held.columns, held.types, strict=True):
+                            if str(kind) in _NOT_HELD:
+                                raise _not_held(place, frame, name)
                 con.table("risks").write_parquet(str(made))
         except (duckdb.IOException, OSError) as problem:
             raise said_by_disk(problem) from None
@@ -48,20 +55,23 @@ _NOT_HELD = ("HUGEINT", "UHUGEINT", "INTERVAL")
 """Kinds of DuckDB's that a Parquet file of its own rounds: beyond 64 bits, below a millisecond."""
 
 
-def _refuse_kinds(con: Any, frame: pd.DataFrame, place: Path) -> None:
-    """Raise where a column has values of a kind that Parquet files do not hold as they are."""
+def _without_a_kind(con: Any, frame: pd.DataFrame) -> Any:
+    """The first column of which DuckDB knows no kind."""
     import duckdb
 
     for name in frame.columns:
         try:
-            kind = str(con.from_df(frame[[name]]).types[0])
-        except duckdb.Error:
-            kind = _NOT_HELD[0]
-        if kind in _NOT_HELD:
-            raise UsageError(
-                f"{place.name}: the values of {name} are of a kind ({frame[name].dtype}) that a "
-                f"Parquet file would not hold as they are; write .csv, or make {name} texts first"
-            )
+            con.from_df(frame[[name]]).limit(0).fetchall()
+        except duckdb.NotImplementedException:
+            return name
+    return frame.columns[0]
+
+
+def _not_held(place: Path, frame: pd.DataFrame, name: Any) -> UsageError:
+    return UsageError(
+        f"{place.name}: the values of {name} are of a kind ({frame[name].dtype}) that a Parquet "
+        f"file would not hold as they are; write .csv, or make {name} texts first"
+    )
 
 
 def _beside(made: Path) -> str:

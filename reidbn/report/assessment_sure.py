@@ -181,12 +181,12 @@ def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
 
 def highest_of_estimate(result: Assessment, measure: str = OVERALL) -> Array | None:
     """Everybody's risk at the upper end of what is estimated of the population, 1 where that has no
-    interval; None where a measure does not stand on an estimate.
+    interval, or one of a single policy of several; None where it does not stand on an estimate.
     """
     if not rests_on_the_population(result, measure):
         return None
     risk = result.risk(measure)
-    if _by_weights(result):
+    if _by_weights(result) or measure in result.taken:
         return np.ones_like(risk)
     parts = _sure(result)
     high = parts[measure]["high"] if measure in parts else None
