@@ -64,9 +64,9 @@ In one hour beside the peer, k = 1..20, 10 draws, NumPy alone; of the 2,692 peop
 | facts known with chances of their own, everybody | - | 4.1 |
 | `describe().figure("nearest")` | - | 1.4 |
 
-With more rounds the cascade's tables widen: four rounds take .25 s (`expect` 1.6), five 5.2 (`expect` refused at
-once, one table over 28 nodes); six 14 to 24 s for a sibling or a grandmother, refused at once for a parent; eight are refused at
-once for every relative (.1 s; `assess` .3, `crosscheck` .1, `page` 2).  They change little: 3.479 relatives after three rounds, 3.493 after four, 3.494 after five.
+With more rounds the cascade's tables widen: four rounds take .9 CPU s (`expect` 9.5), five 2.5 to 3.5 (`expect` refused at
+once, one table over 30 nodes); six 70 s for a sibling, refused at once for a parent; eight are refused at once for every
+relative, whoever asks.  They change little: 3.479 relatives after three rounds, 3.493 after four, 3.494 after five.
 """
 
 
