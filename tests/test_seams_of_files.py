@@ -124,12 +124,15 @@ nodes:
 questions: {risk: {target: hit=yes}}
 example: {größe: 0.5}
 """)
-    host = written(tmp_path, """\
+    host = written(
+        tmp_path,
+        """\
 use: [{model: part.yaml, as: x}]
 nodes: {any: {parents: [x_hit], cpd: {kind: or}}}
 questions: {risk: {target: any=yes}}
 example: {x_größe: 0.5}
-""")
+""",
+    )
     by_hand = 0.3 * 0.15 + 0.7 * 0.5
     assert float(rb.ask(str(part))) == pytest.approx(by_hand)
     assert float(rb.ask(host)) == pytest.approx(by_hand)
@@ -164,11 +167,14 @@ questions: {risk: {target: any=yes}}
 
 @pytest.mark.parametrize("given", ["{a: yes}", '{"a=no and b=yes": yes}'])
 def test_check_says_of_evidence_that_it_can_never_be(given, tmp_path, shell):
-    path = written(tmp_path, f"""\
+    path = written(
+        tmp_path,
+        f"""\
 nodes: {{a: {{cpd: {{kind: probability, p: 0}}, source: x}},
          b: {{parents: [a], cpd: {{kind: or}}}}}}
 questions: {{risk: {{target: b=yes, given: {given}}}}}
-""")
+""",
+    )
     (warned,) = rb.check(path)
     assert "is refused when it is asked: the evidence" in str(warned)
     assert "has probability 0" in str(warned)
@@ -191,24 +197,30 @@ example: {m: 4}
 
 def test_columns_that_hang_together_are_no_warning(tmp_path):
     """A part of 20 goes with a whole of 20; a class of 100,000 with a table of more."""
-    path = written(tmp_path, """\
+    path = written(
+        tmp_path,
+        """\
 subject: {part: {unit: records, range: [0, 20]}, whole: {unit: records, range: [1, 20]}}
 nodes: {k: {cpd: {kind: share, part: "@part", whole: "@whole"}}}
 questions: {risk: {target: k=yes}}
 example: {part: 1, whole: 4}
-""")
+""",
+    )
     assert rb.check(path) == ()
     assert rb.check("leak-partial") == ()
 
 
 @pytest.mark.parametrize("seen", [{"n": 7777, "f": 1}, {"n": 4444, "f": 4999}])
 def test_what_is_wrong_with_a_persons_numbers_is_said_without_them(seen, tmp_path):
-    path = written(tmp_path, """\
+    path = written(
+        tmp_path,
+        """\
 subject: {n: {unit: records, range: [1, 100000]}, f: {unit: records, range: [1, 99999]}}
 nodes: {u: {source: s, cpd: {kind: pitman-uniqueness, class_size: "@f", records: "@n",
                              population: 5000, theta: 1, alpha: 0.5}}}
 questions: {risk: {target: u=yes}}
-""")
+""",
+    )
     with pytest.raises((rb.errors.ModelError, rb.errors.DataError)) as problem:
         rb.ask(path, subject=seen)
     assert "@n" in str(problem.value)
@@ -217,12 +229,15 @@ questions: {risk: {target: u=yes}}
 
 def test_of_what_does_not_vary_nobody_has_a_share(tmp_path):
     """It said that p makes 58 % of a variance that is rounding."""
-    path = written(tmp_path, """\
+    path = written(
+        tmp_path,
+        """\
 parameters: {p: {value: 0.3, range: [0, 1], source: a}, q: {value: 0.3, range: [0, 1], source: a}}
 nodes: {x: {states: 0..3, cpd: {kind: binomial, n: 3, p: $p}, source: s},
         y: {parents: [x], cpd: {kind: probability, p: $q}}}
 questions: {risk: {target: "x>=0 or y=yes"}}
-""")
+""",
+    )
     found = rb.whatif.sobol(path)
     assert found.mean == pytest.approx(1)
     for index in found.indices:
