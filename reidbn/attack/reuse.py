@@ -19,7 +19,7 @@ from reidbn.attack.plates import has_wild_cards, spread, unfold
 from reidbn.attack.yamltext import Document, written
 from reidbn.cpds.function import Function
 from reidbn.cpds.registry import all_kinds
-from reidbn.cpds.rows import Rows
+from reidbn.cpds.rows import REST, Rows
 from reidbn.errors import Problem, ReidbnError, did_you_mean
 
 Reader = Callable[[str], Attack]
@@ -383,8 +383,8 @@ class _Part:
         said = _text_of(thing)
         return [g for ref in refs if ref in said for g in self.per.get(ref[2:-1], ())]
 
-    def _value(self, value: Any, key: str = "") -> Any:
-        """A part of a node under the new names; words for states and texts stay."""
+    def _value(self, value: Any, key: str = "", *, in_cells: bool = False) -> Any:
+        """A part of a node under the new names; words for states, texts and `rest` stay."""
         if key in _NO_NAMES:
             return value
         if isinstance(value, dict):
@@ -393,11 +393,13 @@ class _Part:
             fixed = key in _RECORDS or is_cpd  # its keys are no names
             for k, v in value.items():
                 name = self.to[k] if not fixed and k in self.nodes else k
-                out[name] = v if key == "when" else self._value(v, k)
+                inner = in_cells or k == "p"
+                out[name] = v if key == "when" else self._value(v, k, in_cells=inner)
             return out
         if isinstance(value, list):
-            return [self._value(item, key) for item in value]
-        return self._text(value) if isinstance(value, str) else value
+            return [self._value(item, key, in_cells=in_cells) for item in value]
+        is_word = not isinstance(value, str) or (in_cells and value == REST)
+        return value if is_word else self._text(value)
 
     def _text(self, text: str) -> str:
         """A name or a reference, or a span of states that parameters size."""

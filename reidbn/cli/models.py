@@ -93,8 +93,8 @@ def new(name: str, output: str | None, force: bool, as_json: bool, quiet: bool) 
     name = name.removesuffix(".yaml")
     if not _NAME.match(name):
         raise UsageError(
-            f'"{name}" cannot be a model\'s name: use letters, digits, - and _ (--output FILE '
-            "says in which folder)"
+            f'"{name}" cannot be a model\'s name: use letters, digits, - and _; a folder is '
+            "said by --output FILE"
         )
     path = Path(output or f"{name}.yaml")
     if path.exists() and not force:

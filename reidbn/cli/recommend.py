@@ -78,10 +78,11 @@ _NOT_TOLD = ("--seed", "--sample", "--suppress-at-most", "--empty-at-most")
               help="What was released; --write is held against it.")  # fmt: skip
 @result_options("html", "markdown", "json_report", "plot", "custodian")
 @output_options
-def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> None:
+def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     """The least change to TABLE that keeps every --target: levels of columns, people left out.
 
     --hierarchy says how a column may be made coarser; a column without one is kept or dropped.
+    The exit code is 1 where a target is kept by an estimate of the population alone.
     """
     import reidbn as rb
     from reidbn.microdata.proposed import steps_of
@@ -110,6 +111,7 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
         if not options["ledger"]:
             click.echo(f"{SECOND.replace('(ledger=)', '(--ledger)')}", err=True)
     _write_page(plan, options)
+    return int(bool(plan.by_estimate))
 
 
 def _say(plan: ReleasePlan) -> None:

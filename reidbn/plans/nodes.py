@@ -238,7 +238,7 @@ class Release:
                 more = max(t.fewest_to_leave(risks[t.key]) for t in unmet) if self.rises else 0
                 more = max(more, 1)  # somebody has to go, and a loss may fall with who does
             if not go.any():
-                go = self._highest(unmet, risks)
+                go = self._highest(unmet, risks, self.classes(node, kept)[0])
             kept[np.flatnonzero(kept)[go]] = False
             if len(kept) - kept.sum() > self.budget:
                 must = int((~kept if forced is None else forced).sum()) + more
@@ -260,11 +260,11 @@ class Release:
         people = len(next(iter(risks.values())))
         return np.asarray(np.any([np.zeros(people, dtype=bool), *over], axis=0))
 
-    def _highest(self, unmet: Sequence[Target], risks: Mapping[Key, Array]) -> Flags:
+    def _highest(self, unmet: Sequence[Target], risks: Mapping[Key, Array], classes: Ints) -> Flags:
         """Those with the highest risks, as many as have to go at least."""
         target = max(unmet, key=lambda t: t.fewest_to_leave(risks[t.key]))
         risk = risks[target.key]
-        return _highest(risk, target.fewest_to_leave(risk))
+        return _highest(risk, target.fewest_to_leave(risk), classes)
 
     def between(self, node: Node, kept: Flags) -> Pair | None:
         """The least and the most of every measure that a target names, without a population.
@@ -472,10 +472,20 @@ def _are_told(between: Pair) -> bool:
     return all(between[0][key] is between[1][key] for key in between[0])
 
 
-def _highest(risk: Array, count: int) -> Flags:
-    """At least so many with the highest risks; who has the same risk goes with them."""
-    order = np.sort(risk)[::-1]
-    go: Flags = risk >= order[max(count, 1) - 1]
+def _highest(risk: Array, count: int, classes: Ints) -> Flags:
+    """At least so many with the highest risks; who is written alike goes with them.
+
+    Of those with the same risk small classes go first, and each whole: nobody is left with fewer.
+    """
+    count = max(count, 1)
+    last = np.sort(risk)[::-1][count - 1]
+    go: Flags = risk > last
+    tied = np.flatnonzero(risk == last)
+    sizes = np.bincount(classes)[classes[tied]]
+    order = tied[np.lexsort((classes[tied], sizes))]
+    of_last = classes[order[count - int(go.sum()) - 1]]
+    upto = int(np.flatnonzero(classes[order] == of_last)[-1])
+    go[order[: upto + 1]] = True
     return go
 
 

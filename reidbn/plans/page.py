@@ -205,6 +205,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     title = f"The least change that keeps {limits}"
     if any(t.who_may_be_above for t in plan.targets):
         title = f"The least change that keeps a limit that some people may be above: {limits}"
+    title += ", by the estimate alone" if plan.by_estimate else ""
     return Sheet(title, PLAIN if plan.by_estimate else SAFE, verdict, sections)
 
 
@@ -224,7 +225,8 @@ def _promised(plan: ReleasePlan, *, custodian: bool) -> Iterator[str]:
     """Each target, and of one that lets some people stay above it how many; outwards who may."""
     for t in plan.targets:
         more = plan.still_above(t) if custodian else f"; {t.who_may_be_above}".rstrip("; ")
-        yield f"{t} ({more.removeprefix('; ')})" if more else str(t)
+        said = f"{t} ({more.removeprefix('; ')})" if more else str(t)
+        yield f"{said}, by the estimate alone" if str(t) in plan.by_estimate else said
 
 
 def _left_out(plan: ReleasePlan, telling: Telling) -> str:

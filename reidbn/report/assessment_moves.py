@@ -68,8 +68,8 @@ def sensitivity(
         shown.insert(1, bars)
         bullets += flips
     bullets += [
-        f"{said}: the bars and what the parameters leave open run over the range, and the mean "
-        f"of this report may stand outside of them."
+        f"{said}: the bars run over the range, and the mean of this report may stand outside of "
+        f"them."
         for said in set_outside(result)
     ]
     what = f"the {statistic} of the {measure.replace('_', ' ')} risk"

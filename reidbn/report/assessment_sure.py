@@ -16,15 +16,15 @@ from reidbn.report.telling import Telling
 from reidbn.report.words import one_in
 from reidbn.whatif.boxes import TooWide
 from reidbn.whatif.scattered import ScatteredPoints, asked_at
-from reidbn.whatif.sensitivity import spans
-from reidbn.whatif.sobol import with_ranges
 from reidbn.whatif.uncertainty import Uncertainty, uncertainty
+from reidbn.whatif.varied import varied_of
 from reidbn.written import counted, tiny
 
 SAMPLES = 20_000
 NEAR = 256  # draws among which those beside a quantile are looked for
 SURE = (
-    "What the parameters leave open: every one is drawn from its prior, or evenly from its range.",
+    "What the parameters leave open: every one that is not set is drawn from its prior, or evenly "
+    "from its range.",
     "What the estimate of the population leaves open: the fits of all subsets move together over "
     "their posteriors. Whether the fitted model suits the table is not in that interval.",
 )
@@ -40,7 +40,8 @@ def how_sure(result: Assessment, telling: Telling) -> list[Shown]:
 
 
 def _priors(result: Assessment, telling: Telling) -> list[Shown]:
-    if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
+    free = {n: p for n, p in result.attack.parameters.items() if n not in result.inputs.set}
+    if not any(p.range[0] < p.range[1] for p in free.values()):
         return []
     if result.whatif_case().decides:  # the risk jumps along every parameter
         return _not_worked_out("the attacker decides anew at every setting")
@@ -56,9 +57,9 @@ def _priors(result: Assessment, telling: Telling) -> list[Shown]:
         told, rows = _told_draws(result, found, telling), []
     rows += [[f"{100 * q:g} % of draws below", said] for q, said in told.items()]
     caption = "What the parameters leave open"
-    beyond = set_outside(result)
-    if beyond:
-        caption += f" (not the mean of this report: {'; '.join(beyond)})"
+    if held := [n for n, p in result.attack.parameters.items()
+                if n in result.inputs.set and p.range[0] < p.range[1]]:  # fmt: skip
+        caption += f" (as set: {', '.join(held)})"
     return [Shown(caption, ("figure", "mean overall risk"), rows)]
 
 
@@ -74,7 +75,7 @@ def _told_draws(result: Assessment, found: Uncertainty, telling: Telling) -> dic
     tables of 10 to 19 people beside a class of 90 that narrowed 353 of 1,126 marks, and these none.
     """
     case = result.whatif_case()
-    varied = with_ranges(case, spans(case, None), None)
+    varied = varied_of(case, None)
     if not any(map(case.matters, varied)):
         return dict.fromkeys(found.quantiles, telling.mean_in_words(result.risk()))
     points = ScatteredPoints([case], varied, draws=NEAR)

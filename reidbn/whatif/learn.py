@@ -45,8 +45,9 @@ from reidbn.whatif.scattered import (
     moments,
 )
 from reidbn.whatif.sensitivity import Over, spans
-from reidbn.whatif.sobol import ROUNDING, Grid, counts_held, held, with_ranges
+from reidbn.whatif.sobol import ROUNDING, Grid
 from reidbn.whatif.summaries import mean
+from reidbn.whatif.varied import counts_held, held, with_ranges
 
 MOST_CELLS = 1 << 22  # combinations of points
 MOST_ASKED = 1 << 23  # numbers that the engine makes, where nothing else follows the answer

@@ -25,6 +25,7 @@ PIECES, CLOSELY = 256, 65  # of a range; values of a piece of which there is no 
 MOST_HALVED, FINEST = 2_000, 1e-12  # pieces that are proved, or halved; of a value: the shortest
 MOST_WHOLE = 1 << 17  # whole numbers that are all looked at
 MOST_DIPS, MOST_BISECTED = 8, 400  # least values of a condition that are looked at closely; halves
+AGAIN = "it holds again at"
 MOST_TRIED = 256  # values at which a range is tried to be entered
 LOOKED = 65  # values on either side at which derived numbers without a proof are checked
 
@@ -332,5 +333,5 @@ def _cut(
     again = next(_entries(case, name, bad, end, whole=whole), None)
     if again is not None:
         first, _ = last_allowed(lambda x: _at(case, name, x), *again, whole=whole)
-        said += f"; it holds again at {told(first, bad)}: set {name} there to see that part"
+        said += f"; {AGAIN} {told(first, bad)}: set {name} there to see that part"
     return kept, (said,)

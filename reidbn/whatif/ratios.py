@@ -35,6 +35,7 @@ FINEST = 1e-12  # of its place: a piece no shorter than that
 DENSE = 16  # nodes of a piece; beyond, it is cut
 SHARE = 1 / 8  # of a piece that is cut off at the end where it is worst
 ROUNDING = 8 * float(np.finfo(float).eps)  # of a numerator or an evidence
+ROUNDED = 4 * float(np.finfo(float).eps)  # of the mean: what an answer is rounded by
 SAFETY = 3.0
 SEED = 20250104
 
@@ -269,6 +270,15 @@ def weighed(values: Array, axes: Sequence[AxisRule | Axis]) -> Array:
 def in_sds(off: float, parts: Array) -> float:
     sd = variance_of(parts) ** 0.5
     return off / sd if sd > 0 else off
+
+
+def without_rounding(mean: float, parts: Array) -> Array:
+    """The parts of the variance; none where all of it is what the answers are rounded by."""
+    if variance_of(parts) ** 0.5 > ROUNDED * abs(mean):
+        return parts
+    none = np.zeros_like(parts)
+    none.flat[0] = parts.flat[0]
+    return none
 
 
 def variance_of(parts: Array) -> float:

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from reidbn.aside import asides
-from reidbn.attack.evidence import Belief
 from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import Prior
 from reidbn.calls import refuse_outside, typed
@@ -39,9 +38,18 @@ from reidbn.whatif.boxes import check_box
 from reidbn.whatif.cases import Target, What, case_of
 from reidbn.whatif.frozen import Spread, parts_of, share_text
 from reidbn.whatif.looking import numbers_of
-from reidbn.whatif.priors import cut_to, measure, prior_text
+from reidbn.whatif.priors import measure, prior_text
 from reidbn.whatif.ranges import where_it_can_be
-from reidbn.whatif.ratios import AxisRule, Quadrature, decompose, in_sds, variance_of, weighed
+from reidbn.whatif.ratios import (
+    ROUNDED,
+    AxisRule,
+    Quadrature,
+    decompose,
+    in_sds,
+    variance_of,
+    weighed,
+    without_rounding,
+)
 from reidbn.whatif.scan import worst_at_draws
 from reidbn.whatif.scattered import (
     SCATTERED,
@@ -53,7 +61,8 @@ from reidbn.whatif.scattered import (
     moments,
     tail_draws,
 )
-from reidbn.whatif.sensitivity import Over, spans
+from reidbn.whatif.sensitivity import Over
+from reidbn.whatif.varied import held, varied_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +81,6 @@ MOST_FINE = 1 << 20  # cells of the finer grid on which ratios are taken
 SAFETY = 3.0  # what two grids differ by is so many times smaller than their error, at most
 MOST_ALL = 1 << 27  # of all subjects, ...
 FEWEST_FINE = 1 << 14  # ... though so many for each
-ROUNDED = 4 * float(np.finfo(float).eps)  # of the mean: what an answer is rounded by
 SEED = 20250101
 
 
@@ -129,6 +137,7 @@ class Grid:
         """Mean, variance and Sobol's parts of the mean answer over subjects."""
         axes = self._rules
         mean, parts = decompose(self._mean_at_nodes(axes), [a.weights for a in axes])
+        parts = without_rounding(mean, parts)
         error = 0.0 if self.is_exact else in_sds(self.off, parts)
         floor = in_sds(ROUNDED * max(abs(mean), variance_of(parts) ** 0.5), parts)
         floor += sum(10 * a.measure.off for a in self.axes)
@@ -294,87 +303,6 @@ def _blocks(count: int, step: int) -> Iterator[slice]:
     return (slice(i, min(i + step, count)) for i in range(0, count, step))
 
 
-# -- what may vary -------------------------------------------------------------------------
-
-
-def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """A word on priors that `over` does not name, and so holds at one value.
-
-    And on what is held in a condition with what is varied, which it may break where it is not.
-    """
-    names = [
-        n for n, p in case.parameters.items()
-        if p.prior is not None and n not in varied and n not in case.settings and case.matters(n)
-    ]  # fmt: skip
-    others = [n for n in _in_conditions(case, varied) if n not in names]
-    return tuple(
-        f"held at {'its value' if len(some) == 1 else 'their values'}, {why}: {', '.join(some)}"
-        for some, why in ((names, "though the model has a prior"),
-                          (others, "in a condition with what is varied"))
-        if some
-    )  # fmt: skip
-
-
-def _in_conditions(case: Asked, varied: Mapping[str, Parameter]) -> list[str]:
-    """What is not varied and stands in a condition with what is, where its range may break it."""
-    found: dict[str, None] = {}
-    for condition in case.attack.conditions:
-        names = condition.stands_on(case.attack, case.settings)
-        free = {n: p for n, p in case.parameters.items()
-                if n in names and n not in varied and n not in case.settings
-                and p.range[0] < p.range[1]}  # fmt: skip
-        box = {n: (case.base(n), case.base(n)) for n in names}
-        box |= {n: p.range for n, p in {**varied, **free}.items() if n in names}
-        is_shared = any(n in varied and case.matters(n) for n in names)
-        least = condition.lowest(case.attack, case.settings, box) if is_shared else 0.0
-        if is_shared and not condition.is_kept_by(least):
-            found |= dict.fromkeys(free)
-    return [*found]
-
-
-def counts_held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """A word on counts that stay as they are where only real numbers are learnt about."""
-    names = [
-        n for n, p in case.parameters.items()
-        if p.is_integer and p.range[0] < p.range[1] and n not in varied
-        and n not in case.settings and case.matters(n)
-    ]  # fmt: skip
-    return (f"counts stay as they are: {', '.join(names)}",) if names else ()
-
-
-def with_ranges(
-    case: Asked,
-    over: Mapping[str, tuple[float, float] | None],
-    priors: Mapping[str, Prior] | None = None,
-) -> dict[str, Parameter]:
-    """The parameters to vary, with the ranges and priors that are asked for."""
-    out = {}
-    for name, ends in over.items():
-        parameter = case.parameter(name)
-        if name in case.attack.numbers:
-            behind = ", ".join(r[1:] for r in case.attack.derived.behind(name))
-            raise UsageError(
-                f"{name} is derived ({case.attack.numbers[name].formula}) and has no prior of its "
-                f"own; vary {behind}"
-            )
-        prior = (priors or {}).get(name) or parameter.prior
-        low, high = ends or (prior.ends if isinstance(prior, Belief) else parameter.range)
-        whole = parameter.is_integer
-        low, high = (int(low), int(high)) if whole else (float(low), float(high))
-        if ends and parameter.prior is not None and name not in (priors or {}):
-            low, high, prior = cut_to(parameter, low, high)
-        if low < high:
-            value = min(max(parameter.value, low), high)
-            out[name] = replace(parameter, value=value, low=low, high=high, prior=prior)
-    for name in priors or {}:
-        case.parameter(name)
-        if name not in out:
-            raise UsageError(f"{name} has a prior but no range to vary over; name it in over=")
-    if not out:
-        raise UsageError(f"{case.attack.name}: no parameter has a range to vary over")
-    return out
-
-
 # -- sobol's indices -------------------------------------------------------------------------------
 
 
@@ -456,7 +384,7 @@ class Sobol:
         plain = {
             k: getattr(self, k) for k in self.__dataclass_fields__ if k not in ("spread", "beside")
         }
-        pairs = self.interactions().to_dict("records")
+        pairs = self.interactions().to_dict("records") if len(self.spread.names) > 1 else []
         own = {"notes": self.beside} if self.beside else {}
         return {**plain, "indices": [asdict(i) for i in self.indices], "pairs": pairs, **own}
 
@@ -490,8 +418,8 @@ def sobol(
 ) -> Sobol:
     """Sobol's indices of every parameter under independent priors, without sampling.
 
-    A parameter without a prior counts as uniform over its range, and the result says so.  For
-    several subjects the answer is their mean.
+    A parameter without a prior counts as uniform over its range, and the result says so.  What is
+    set is held, unless `over` names it.  For several subjects the answer is their mean.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
@@ -502,7 +430,7 @@ def sobol(
     ('exact', 0.894)
     """
     case = case_of(what, target, means=True, **asked)
-    varied = with_ranges(case, spans(case, over), priors)
+    varied = varied_of(case, over, priors)
     case = worst_at_draws(case, varied, SEED)
     with where_it_can_be(varied):
         spread = _told(case, varied)

@@ -20,7 +20,7 @@ from reidbn.inference.query import Scale
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, check_mean, outside
 from reidbn.whatif.curve import Response, one_at_a_time, responses
-from reidbn.whatif.ranges import Range
+from reidbn.whatif.ranges import AGAIN, Range
 from reidbn.whatif.scan import worst_along
 from reidbn.whatif.scattered import at_most
 from reidbn.whatif.sensitivity import Line, base_answers, spans
@@ -153,6 +153,8 @@ class Tornado:
             ends = [(b.highest, f" at {b.parameter} = {_short(b.highest_at)}") for b in self.bars]
             most, where = max([(self.answer, " as it is"), *ends], key=lambda end: end[0])
             stays, told = "at or below", f"the highest is {most:.6g}{where}"
+        cut = [b.parameter for b in self.bars if any(AGAIN in note for note in b.notes)]
+        sure += f"; beyond the bar of {' and of '.join(cut)} it was not asked" if cut else ""
         return f"no single change here crosses {threshold:g}: it stays {stays} it, {told}{sure}"
 
     plot = late("reidbn.report.whatif_figures:draw_tornado")

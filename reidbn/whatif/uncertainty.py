@@ -24,6 +24,7 @@ from reidbn.whatif.cases import Target, What, case_of, outside, row_by_row
 from reidbn.whatif.looking import numbers_of
 from reidbn.whatif.priors import NO_PRIOR, prior_text
 from reidbn.whatif.ranges import where_it_can_be
+from reidbn.whatif.ratios import ROUNDED
 from reidbn.whatif.scan import worst_at_draws
 from reidbn.whatif.scattered import (
     SCATTERED,
@@ -34,8 +35,9 @@ from reidbn.whatif.scattered import (
     is_rough,
     method_words,
 )
-from reidbn.whatif.sensitivity import Over, spans
-from reidbn.whatif.sobol import COARSE, ROUNDED, Grid, held, with_ranges
+from reidbn.whatif.sensitivity import Over
+from reidbn.whatif.sobol import COARSE, Grid
+from reidbn.whatif.varied import held, varied_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +144,8 @@ def uncertainty(
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
-    attack's own question. `over` names the parameters that vary, or gives them ranges. So many
+    attack's own question. `over` names the parameters that vary, or gives them ranges; without it
+    all vary that are not set. So many
     `draws` (without, 100,000, or fewer of a large model) from `seed` give the `quantiles` and the
     chances of an answer above each of the `thresholds`.
 
@@ -152,7 +155,7 @@ def uncertainty(
     """
     case = case_of(what, target, means=True, **asked)
     scale = case.query.scale
-    varied = with_ranges(case, spans(case, over), priors)
+    varied = varied_of(case, over, priors)
     check_samples(1 if draws is None else draws, seed)
     case = worst_at_draws(case, varied, seed)
     with where_it_can_be(varied):
@@ -345,7 +348,7 @@ def subject_uncertainty(
 
     check_samples(draws, seed)
     case = case_of(what, target, **asked)
-    varied = with_ranges(case, spans(case, over), priors)
+    varied = varied_of(case, over, priors)
     case = worst_at_draws(case, varied, seed)
     shares = np.array(list(quantiles), dtype=float)
     for share in shares.tolist():

@@ -128,14 +128,19 @@ def fits_pair(kin: Kin, of: Person, pair: tuple[str, str]) -> Yes:
     one, other = pair
     found = np.ones(len(kin), dtype=bool)
     for d in np.flatnonzero(of.cells[one] >= YES).tolist():
-        told, theirs = int(of.cells[one][d]), kin.tells[other][:, d]
-        found &= theirs >= YES
-        if told >= FIRST_AGE:
-            found &= (theirs >= FIRST_AGE) & (np.abs(theirs - told) <= kin.years)
+        found &= again(int(of.cells[one][d]), kin.tells[other][:, d], kin.years)
         for (relation, disease, what), values in kin.others.items():
             if (relation, disease) == (one, d) and of.place >= 0 and values[of.place] is not None:
                 there = kin.others.get((other, d, what))
                 found &= False if there is None else there == values[of.place]
+    return found
+
+
+def again(told: int, theirs: NDArray[np.int16], years: float) -> Yes:
+    """Where an illness that is told is found again; its age, too, within so many years."""
+    found: Yes = theirs >= YES
+    if told >= FIRST_AGE:
+        found = (theirs >= FIRST_AGE) & (np.abs(theirs - told) <= years)
     return found
 
 

@@ -10,14 +10,14 @@ the table, so that each first record has chances of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.family.claims import STRICT, LookedFor, Person, named
+from reidbn.attacks.family.claims import STRICT, LookedFor, Person, again, named
 from reidbn.attacks.family.kin import (
     CHILD,
     DAUGHTERS_CHILD,
@@ -223,7 +223,7 @@ def _rates(
             confused[at] += bool(found.claims)
             present[at] += found.present > 0.5
             if role in FOUND_AGAIN:
-                others.ask(at, relative, born)
+                others.ask(at, relative, virtual)
         if role not in SEVERAL and at[1]:
             gone: LookedFor = named(kin, virtual, role, rule, in_release, gone=relative)
             alone[at] += 1
@@ -301,18 +301,24 @@ class _Others:
         self.across, self.down = (Counts(np.zeros(shape), np.zeros(shape), least=0)
                                   for _ in range(2))  # fmt: skip
 
-    def ask(self, at: tuple[int, int], relative: int, born: int) -> None:
+    def ask(self, at: tuple[int, int], relative: int, first: Person) -> None:
         """Two who are to the relative what the first is, and others who are something else."""
         rng = self.rng
         sexes = rng.choice([FEMALE, MALE], 2).tolist()
-        led = [self._leads(self.role, relative, sex, born) for sex in sexes]
+        led = [bool(self._led(self.role, relative, sex, first.born)) for sex in sexes]
         self.pairs[(sum(led), *at)] += 1
-        self._ask_one(self.across, at, relative, *FOUND_AGAIN[self.role])
+        self._ask_one(self.across, at, relative, first, *FOUND_AGAIN[self.role])
         if self.role == SIBLING:
-            self._ask_one(self.down, at, relative, *DOWN[rng.integers(len(DOWN))])
+            self._ask_one(self.down, at, relative, first, *DOWN[rng.integers(len(DOWN))])
 
     def _ask_one(
-        self, counts: Counts, at: tuple[int, int], relative: int, who: str, role: str
+        self,
+        counts: Counts,
+        at: tuple[int, int],
+        relative: int,
+        first: Person,
+        who: str,
+        role: str,
     ) -> None:
         """Whether the record of the relative's father, say, leads to them, as a child."""
         kin, rng = self.kin, self.rng
@@ -323,33 +329,48 @@ class _Others:
         teller = int(rng.choice(near))
         its = int(kin.sex[teller]) or int(rng.choice([FEMALE, MALE]))
         counts.tried[at] += 1
-        counts.hits[at] += self._leads(role, relative, its, int(kin.born[teller]))
+        of = self._led(role, relative, its, int(kin.born[teller]))
+        if of and role in DOWNWARDS and self.how[0] == STRICT:
+            # A brother's or sister's parent is the first's, too: the first is one more child then.
+            alone = self.role != SIBLING or not self._fits(first, of, role)
+            counts.hits[at] += alone and rng.random() >= self._fits_another(of, role)
+        else:
+            counts.hits[at] += of is not None
 
-    def _leads(self, role: str, relative: int, sex: int, born: int) -> bool:
+    def _led(self, role: str, relative: int, sex: int, born: int) -> Person | None:
+        """A record that tells of the relative, where it leads there."""
         of = virtual_record(self.kin, role, relative, sex, born, self.rng)
         claims = named(self.kin, of, role, *self.how).claims
-        led = any(claim.who == relative for claim in claims)
-        if led and self.how[0] == STRICT and role in DOWNWARDS:
-            return bool(self.rng.random() >= self._fits_another(of, role))
-        return led
+        return of if any(claim.who == relative for claim in claims) else None
+
+    def _told(self, of: Person, role: str) -> Iterator[tuple[tuple[str, str], int, int]]:
+        """What a record tells of illnesses: of whom (and as whom others know them), which, how."""
+        for one, other in pairs_of(role, of.sex):
+            if one in of.cells and other in self.kin.tells:
+                for d in np.flatnonzero(of.cells[one] >= YES).tolist():
+                    yield (one, other), d, int(of.cells[one][d])
+
+    def _fits(self, child: Person, of: Person, role: str) -> bool:
+        """Whether all that a record tells is found again on a virtual child's.
+
+        The strict rule names nobody then.
+        """
+        return all(
+            other in child.cells and bool(again(told, child.cells[other][d], self.kin.years))
+            for (_, other), d, told in self._told(of, role)
+        )
 
     def _fits_another(self, of: Person, role: str) -> float:
-        """P(one more brother or sister of the relative is in the table, and all that is told fits).
+        """P(one more child is in the table, brother or sister of the relative, and all told fits).
 
-        The strict rule names nobody then.  Those of a record of the table are in it, too, but what
-        they tell is of their own parents: here it is of the virtual record's.
+        Those of a record of the table are in it, too, but what they tell is of their own parents:
+        here it is of the virtual record's.
         """
-        kin, codes = self.kin, np.arange(CODES)
+        kin, codes = self.kin, np.arange(CODES, dtype=np.int16)
         chance = self.how[1] * float(kin.telling.mean())
-        for one, other in pairs_of(role, of.sex):
-            if one not in of.cells or other not in kin.tells:
-                continue
-            for d in np.flatnonzero(of.cells[one] >= YES).tolist():
-                told = int(of.cells[one][d])
-                law, fits = kin.law((other, one), d)[0][:, told], codes >= YES
-                if told >= FIRST_AGE:
-                    fits = (codes >= FIRST_AGE) & (np.abs(codes - told) <= kin.years)
-                chance *= float(law[fits].sum() / law.sum())
+        for (one, other), d, told in self._told(of, role):
+            law = kin.law((other, one), d)[0][:, told]
+            chance *= float(law[again(told, codes, kin.years)].sum() / law.sum())
         return chance
 
     def found(self) -> Again:
