@@ -1,6 +1,6 @@
 """Are relatives found as often as predicted?  Made-up families, some of them in one table.
 
-    nice python -m benchmarks.families        writes benchmarks/results/families.md (20 CPU min)
+    nice python -m benchmarks.families        writes benchmarks/results/families.md
 
 Per setting three tables of 240 families.  The first record is the first child's of each family, so
 that attempts are independent.  `predicted` is rb.assess("family-cascade"), which sees the table,
