@@ -29,6 +29,7 @@ from reidbn.errors import ReidbnError, UsageError, did_you_mean
 from reidbn.late import at_first_sight
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 # Arguments that functions judge themselves, in words of their own.
 _JUDGED = frozenset(("target", "given", "do", "grid", "threshold", "what", "classes", "population"))
 _SEVERAL = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -74,32 +75,45 @@ _TOO_LONG = "a name is too long for a file; the text of a model is read by rb.lo
 
 
 def refuse_misfits_at_birth(owner: Any) -> None:
-    """A class that is made with a field it does not have, or of what cannot be, says so.
-
-    The annotations are looked at where it could not be made, so that nothing is paid where it can.
-    """
+    """A class that is made with a field it does not have, or of what cannot be, says so."""
     made = owner.__init__
-    if "__init__" not in vars(owner) or hasattr(made, "__wrapped__"):
-        return
+    if "__init__" in vars(owner) and not hasattr(made, "__wrapped__"):
+        owner.__init__ = _judged_if_it_fails(made, owner.__name__, owner)
 
-    @wraps(made)
-    def born(self: Any, *arguments: Any, **named: Any) -> None:
+
+def says_misfits(owner: type[T]) -> type[T]:
+    """The public methods of a class say which argument is none, where they could not answer."""
+    for name, method in list(vars(owner).items()):
+        is_own = isinstance(method, types.FunctionType) and not name.startswith("_")
+        if is_own and not hasattr(method, "__wrapped__"):
+            setattr(owner, name, _judged_if_it_fails(method, name))
+    return owner
+
+
+def _judged_if_it_fails(method: Any, what: str, *owners: Any) -> Any:
+    """The annotations are looked at where it failed, so that nothing is paid where it does not."""
+
+    @wraps(method)
+    def called(self: Any, *arguments: Any, **named: Any) -> Any:
         try:
-            made(self, *arguments, **named)
+            return method(self, *arguments, **named)
         except (TypeError, AttributeError, ValueError, LookupError, ArithmeticError) as raised:
             if isinstance(raised, ReidbnError):
                 raise
-            names = signature(made)
+            names = signature(method)
             try:
                 bound = names.bind(self, *arguments, **named)
             except TypeError as problem:
-                raise _misfitting_call(owner.__name__, names, named, problem) from None
-            hints = {**_hints(owner), **_hints(made)}
+                raise _misfitting_call(what, names, named, problem) from None
+            hints: dict[str, Any] = {}
+            for one in (*owners, method):
+                hints |= _hints(one)
             for name, value in list(bound.arguments.items())[1:]:
-                refuse_misfit(owner.__name__, name, value, hints.get(name, Any))
+                if names.parameters[name].kind not in _SEVERAL:
+                    refuse_misfit(what, name, value, hints.get(name, Any))
             raise
 
-    owner.__init__ = born
+    return called
 
 
 at_first_sight.append(refuse_misfits_at_birth)

@@ -42,6 +42,9 @@ Told = Literal["withheld", "given", "count", "ends", "mean", "rest", "highest", 
                "total"]  # fmt: skip
 
 
+WITH_CHANCES = (
+    "What is known is known with chances, and a risk is then a mean over several ways to be alike"
+)
 NOTHING = 1e-12  # between two means: a computer's last digits
 WITHIN_DRAWING = (
     "the difference is within what drawing alone may make of it (at 95 %), and shows no change"
@@ -328,6 +331,11 @@ class Result:
         of = self._population_of
         found: float | None = telling.number_above(said, len(self.table or ()), of=of)
         return found
+
+    @property
+    def _hangs_on_more(self) -> str:
+        """Why risks are no matter of one class of a person; empty where they are."""
+        return ""
 
     def _tells_population(self, telling: Any) -> bool:
         """Whether it is told as it was said."""

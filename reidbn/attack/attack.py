@@ -28,7 +28,7 @@ from reidbn.attack.parts import (
     Question,
     SubjectColumn,
 )
-from reidbn.calls import check_fields, described, refuse_misfit, typed
+from reidbn.calls import check_fields, described, refuse_misfit, says_misfits, typed
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, Ref, Variable, frozen
 from reidbn.errors import Problem, UsageError, did_you_mean, raise_problems
@@ -114,6 +114,7 @@ _WHAT: dict[str, tuple[str, type]] = {
 }
 
 
+@says_misfits
 @dataclass(frozen=True, eq=False)
 class Attack:
     """Parameters, subject data, groups and nodes; everything the engines need, and the story."""

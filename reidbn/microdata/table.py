@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.calls import refuse_misfit, typed
+from reidbn.calls import refuse_misfit, says_misfits, typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata import classes as counting
@@ -47,6 +47,7 @@ class TableSource:
         return TableSource, ()
 
 
+@says_misfits
 @dataclass(frozen=True, eq=False, repr=False)
 class People:
     """A table of people: coded columns, the roles they play, and the classes they make.

@@ -13,7 +13,7 @@ import numpy as np
 
 from reidbn.aside import aside
 from reidbn.attacks.routes.assessment import Assessment
-from reidbn.calls import typed
+from reidbn.calls import says_misfits, typed
 from reidbn.errors import UsageError, a_dozen
 from reidbn.microdata.generalise import empty_cells, generalise, left_out
 from reidbn.microdata.table import People
@@ -80,6 +80,7 @@ class Way:
         return f"{self.changes}, {cells}{out} left out: loss {self.loss:.4g}"
 
 
+@says_misfits
 @dataclass(frozen=True, eq=False)
 class ReleasePlan:
     """What to do to a table so that every target is kept, and what is lost by it."""
@@ -595,6 +596,5 @@ class ReleasePlan:
 
 
 def _dropped(table: Release, node: Node) -> tuple[str, ...]:
-    return tuple(
-        o.name for o, i in zip(table.options, node, strict=True) if o.levels[i] == o.ladder.levels
-    )
+    pairs = zip(table.options, node, strict=True)
+    return tuple(o.name for o, i in pairs if o.levels[i] == o.ladder.levels)

@@ -72,7 +72,11 @@ def compare(
     numbers = [c for c in _COLUMNS if c not in ("model", "status", "remarks")]
     table[numbers] = table[numbers].astype("Float64")
     table.attrs.update(
-        recommendation=f"{best}: {why}", n=sample.n, population=sample.N, level=level
+        recommendation=f"{best}: {why}",
+        n=sample.n,
+        population=sample.N,
+        level=level,
+        uniques=sample.table.uniques,
     )
     return table[["model", "recommended", *_COLUMNS[1:]]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from reidbn.late import late
 from reidbn.population.margins import contradicts
 from reidbn.population.sample import Sample
 from reidbn.population.weights import UNWEIGHTED
-from reidbn.release.counts import told
+from reidbn.release.counts import BASE, told
 from reidbn.result import Measure, Result, by_person, count_of, given, mean_of
 from reidbn.theory.class_law import ClassSizePosterior
 
@@ -31,6 +31,14 @@ TOLD = (
     "what this fit warns of hangs on single people of the table and is in the custodian's own "
     "copy; where few are unique in the table, that is no proof that nobody is in the population"
 )
+
+
+def nearly_all_alone(people: int, unique: int) -> bool:
+    """Whether, as both are told, fewer than 20 people may be like somebody else.
+
+    An estimate says which classes these are, then: it stays in the house.
+    """
+    return told(people).low - told(unique).low <= BASE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,9 +223,9 @@ class Uniqueness(Result, ABC):
         return (TOLD,)
 
     @property
-    def _most(self) -> int:
+    def _most(self) -> float:
         """What nothing of the population is above, as it is told."""
-        return told(self.n).high if self._is_nearly_all else self.population
+        return float(told(self.n).high if self._is_nearly_all else self.population)
 
     @property
     def _is_nearly_all(self) -> bool:
@@ -250,6 +258,9 @@ class Uniqueness(Result, ABC):
         match = self._matches()
         if match is not None:
             found["mean_inverse"] = match
+        if nearly_all_alone(self.n, self.uniques):
+            for name in found.keys() - {"population", "people", "uniques"}:
+                found[name] = replace(found[name], told="withheld")
         return found
 
     def _population_measure(self) -> Measure:

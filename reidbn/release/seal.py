@@ -52,7 +52,7 @@ def unsealed(text: str) -> tuple[str, dict[str, Any], bool]:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(
             "there is no seal in it: it is no report or page of people (the page of a model alone "
-            "has none), of an older reidbn, or cut short"
+            "has none), of an older reidbn, cut short, or something stands after its end"
         ) from None
     return body, made_from, is_whole
 

@@ -89,8 +89,8 @@ def sheet(
     said = Telling(custodian=custodian)
     if not custodian and len(d) < 2 * BASE:
         raise UsageError(
-            f"a page about {len(d)} people that leaves the house needs {2 * BASE} or more; the "
-            "custodian's own copy is custodian=True"
+            f"a page about {counted(len(d), 'person')} that leaves the house needs {2 * BASE} or "
+            f"more; the custodian's own copy is custodian=True"
         )
     parts = [_measures(d, said), _values(d, said), _spread(d, said)]
     if len(d.known) > 1:

@@ -10,6 +10,7 @@ from reidbn.report import assessment_figures as figures
 from reidbn.report.counting import NOT_TOLD
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled
+from reidbn.report.summary import told_not
 from reidbn.report.telling import FEWEST, Telling
 
 
@@ -28,11 +29,16 @@ def sections(result: Leak, telling: Telling) -> list[Section]:
             else f"the average person is identified with probability {mean}, {highest}."
         ),
     ]
+    if why := told_not(telling):
+        verdict.append(f"{why}.")
     secret = "" if result.sensitive is None else f", and may know {result.sensitive}"
     whom = (
         f"An attacker who looks for one person, picks among the leaked people alike, and has "
         f"{result.knows}{secret}."
     )
+    title = "The risk in a leak of part of the table"
+    if why:
+        return [Section(title, text=verdict, answers=[("To whom?", [whom])])]
     levels = (0.01, *THRESHOLDS, 0.5)
     above = [telling.above(risk, t) for t in levels]
     rows = [
@@ -43,7 +49,7 @@ def sections(result: Leak, telling: Telling) -> list[Section]:
     titled(picture.axes[0], f"Risk when {leaks} leak", pad=14)
     return [
         Section(
-            "The risk in a leak of part of the table",
+            title,
             text=verdict,
             answers=[("To whom?", [whom])],
             shown=[

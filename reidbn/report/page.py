@@ -239,7 +239,8 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     if known is not None and not np.array_equal(known, found[0].sizes):
         found.append(Alike(known, without=NOT_BESIDE))
     if not isinstance(result, Assessment):
-        return Telling(classes=tuple(found))
+        why = result._hangs_on_more
+        return Telling(classes=tuple(found), kept_back=why, of_risks=bool(why))
     return Telling(
         classes=tuple(found), kept_back=result._hangs_on_more, of_risks=True,
         enclosed=result._enclosed(),

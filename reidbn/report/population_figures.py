@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.errors import UsageError
 from reidbn.population.curve import uniqueness_curve
 from reidbn.population.pitman import PitmanFit
-from reidbn.population.result import Uniqueness
+from reidbn.population.result import Uniqueness, nearly_all_alone
 from reidbn.population.structured import StructuredFit
 from reidbn.release.counts import told
 from reidbn.report.counting import NOT_TOLD, UNDER
@@ -86,6 +87,11 @@ EXACT = Telling(custodian=True)
 
 def models_figure(table: pd.DataFrame, telling: Telling = EXACT) -> Figure:
     """Expected population uniques by every model of `compare`, with prediction intervals."""
+    if not telling.custodian and nearly_all_alone(table.attrs["n"], table.attrs["uniques"]):
+        raise UsageError(
+            "nearly everybody is unique in the table, and the estimates would say who is not: the "
+            "picture is the custodian's own; add --custodian"
+        )
     shown = _told_models(table[table["expected_uniques"].notna()].iloc[::-1], telling)
     figure, (axes,) = blank(WIDE, 0.9 + 0.38 * len(shown))
     for row, model in enumerate(shown.to_dict("records")):
@@ -150,6 +156,8 @@ def sections(result: Uniqueness, telling: Telling) -> list[Section]:
     chance, between = telling.measure_in_words(share), telling.interval_in_words(share)
     if chance == NOT_TOLD:
         likely = f"how likely a unique one is unique among all {everybody} is not told"
+        if share.value is not None and nearly_all_alone(result.n, result.uniques):
+            likely += ": the estimate would say who of nearly all is not alone"
     else:
         sure = ", as is its 95 % interval" if between == chance else f", {between} at 95 %"
         likely = (

@@ -26,6 +26,7 @@ from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People, checked_people
 from reidbn.release.counts import BASE, Alike, Law, down
 from reidbn.result import (
+    WITH_CHANCES,
     Measure,
     Result,
     by_person,
@@ -155,6 +156,11 @@ class Leak(Result):
         may_be = range(ten, ten + BASE) if max(self.sizes) >= ten else ()
         laws = tuple(_law(_from(ten, self.sizes, at)) for at in may_be)
         return Alike(sizes, law=_law(self.sizes), laws=laws)
+
+    @property
+    def _hangs_on_more(self) -> str:
+        """Why risks are no matter of one class of a person; empty where they are."""
+        return "" if self._alike_on is not None else WITH_CHANCES
 
     @property
     def _is_told(self) -> bool:

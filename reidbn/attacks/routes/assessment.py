@@ -35,7 +35,7 @@ from reidbn.microdata.placing import Groups
 from reidbn.microdata.subset_table import binomial_interval
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.result import Measure, Result, by_person, mean_of
+from reidbn.result import WITH_CHANCES, Measure, Result, by_person, mean_of
 from reidbn.theory.agreement import intervals, mean_of_shares_interval, probability_interval
 from reidbn.written import agree, counted
 
@@ -528,10 +528,7 @@ class Assessment(Result):
     def _hangs_on_more(self) -> str:
         """Why risks are no matter of one class of a person; empty where they are."""
         if self.known_classes is None:
-            return (
-                "What is known is known with chances, and a risk is then a mean over several ways "
-                "to be alike"
-            )
+            return WITH_CHANCES
         if self.inputs.learnt:
             return "Something is given, and a risk then hangs on how likely that is of each person"
         if self.inputs.subject:

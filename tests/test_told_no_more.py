@@ -1,0 +1,103 @@
+"""What pages told beside their marks, and raw errors of methods: found from outside."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+from reidbn.report import Telling, population_figures
+
+
+def _parts(people, most=None):
+    """All ways in which people stand in classes."""
+    if people == 0:
+        yield ()
+    for k in range(min(people, most or people), 0, -1):
+        for rest in _parts(people - k, k):
+            yield (k, *rest)
+
+
+def _table(sizes):
+    cells = [f"v{i}" for i, size in enumerate(sizes) for _ in range(size)]
+    return rb.read_table(pd.DataFrame({"a": cells}), quasi_identifiers=["a"], allow_direct=True)
+
+
+def _pages(asked, tables, folder):
+    """The different pages of these tables, without their seals."""
+    found = set()
+    for sizes in tables:
+        result = asked(_table(sizes))
+        written = json.loads(result.report(folder / "r.json").read_text())
+        written.pop("seal")
+        lines = result.report(folder / "r.md").read_text().splitlines()
+        found.add((json.dumps(written), "\n".join(x for x in lines if "reidbn-seal" not in x)))
+    return found
+
+
+@pytest.mark.parametrize(("leaked", "chance"), [(4, 0.5), (7, 0.9)])
+def test_a_leak_under_chances_tells_no_counts_of_risks(tmp_path, leaked, chance):
+    """Of 10 to 19 people it said "under 10" of two or three, by the levels of a mixture."""
+    tables = [sizes for n in (10, 11, 12) for sizes in _parts(n)]
+    pages = _pages(
+        lambda p: rb.leak.assess(p, leaked=leaked, known={"a": chance}), tables, tmp_path
+    )
+    assert len(pages) == 1
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(400, seed=1), quasi_identifiers=["age", "sex"]
+    )
+    found = rb.leak.assess(people, leaked=40, known={"age": 0.5, "sex": 1.0})
+    outwards, own = (
+        found.report(tmp_path / "l.md", custodian=custodian).read_text()
+        for custodian in (False, True)
+    )
+    assert "known with chances" in outwards
+    assert "above 0.05" not in outwards
+    assert "above 0.05" in own
+    sure = rb.leak.assess(people, leaked=40, known=["age"])
+    assert "above 0.05" in sure.report(tmp_path / "s.md").read_text()
+
+
+@pytest.mark.parametrize("model", ["pitman", "ewens", "structured"])
+def test_an_estimate_does_not_say_who_of_nearly_all_is_not_unique(tmp_path, model):
+    """A whole number beside a decimal one said that nobody was; others said 4 of "under 10"."""
+    tables = [s for n in (10, 11, 12, 13) for s in _parts(n) if s.count(1) >= 10]
+    pages = _pages(lambda p: rb.population.fit(p, population=1_000, model=model), tables, tmp_path)
+    assert len(pages) == 1
+    for sizes in ((1,) * 60, (2, 2) + (1,) * 58, (5,) + (1,) * 57):
+        found = rb.population.fit(_table(sizes), population=5_000, model=model)
+        told = json.loads(found.report(tmp_path / "f.json").read_text())["measures"]
+        assert {*told} <= {"population", "people", "uniques"}
+        assert found.expected_uniques > 0
+    ordinary = rb.population.fit(_table((2,) * 15 + (1,) * 40), population=5_000, model=model)
+    told = json.loads(ordinary.report(tmp_path / "o.json").read_text())["measures"]
+    assert told["expected_uniques"]["at_most"] <= 5_000
+
+
+def test_models_side_by_side_are_no_picture_of_it(tmp_path):
+    table = rb.population.compare(_table((2, 2) + (1,) * 60), population=5_000)
+    with pytest.raises(rb.errors.UsageError, match="custodian's own"):
+        population_figures.models_figure(table, Telling())
+    assert population_figures.models_figure(table)
+
+
+def test_methods_say_which_argument_is_none():
+    attack = rb.load("breakfast")
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(60, seed=1), quasi_identifiers=["age", "sex"]
+    )
+    plan = rb.recommend(people, target="k=2", suppress_at_most=0.5)
+    for call, word in (
+        (lambda: plan.named(1), "one is an int"),
+        (lambda: plan.assessed(most=None, of=people), "most is None"),
+        (lambda: people.cells_told(attack), "columns is an Attack"),
+        (lambda: people.cells_told(np.ones((2, 2))), "columns is"),
+        (lambda: attack.behind(-1), "cpd is an int"),
+        (lambda: attack.parent_nodes(int), "node is a type"),
+        (lambda: attack.upstream(1), "nodes is an int"),
+        (lambda: attack.variable(), "missing"),
+        (lambda: attack.tables(0.5), "nodes is a float"),
+    ):
+        with pytest.raises(rb.errors.UsageError, match=word):
+            call()
