@@ -94,6 +94,8 @@ def kept_by_hand(result, frame, columns, threshold, release):
             return (1 / alike).mean() <= threshold and not unique
         return (1 / alike).max() <= threshold
     risk, limit = result.risk(), float(threshold.split("=")[1])
+    if result.population is not None:  # an estimate: at the upper end of its interval, too
+        risk = np.maximum(risk, result.population_uncertainty().of_mean("overall")[1])
     if release == "controlled":
         return risk.mean() <= limit and not unique
     return risk.max() <= limit

@@ -101,3 +101,22 @@ def test_methods_say_which_argument_is_none():
     ):
         with pytest.raises(rb.errors.UsageError, match=word):
             call()
+
+
+def test_the_worst_case_of_a_page_under_chances_is_told_by_classes(tmp_path):
+    """It was drawn as 100 % above every risk, and told as 0 to all people in every row."""
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(2_000, seed=0),
+        quasi_identifiers=["age", "sex", "state", "race"],
+    )
+    asked = {"population": 6_900_000}
+    r = rb.assess("adversary-routes", people, scenario="voter-registration", **asked)
+    page = r.report(tmp_path / "r.md").read_text()
+    assert "**People by overall risk: the worst case**" in page
+    assert "0 to 2,009" not in page
+    high = (
+        rb.assess("adversary-routes", people, scenario="worst-case", **asked).risk() > 0.33
+    ).sum()
+    (row,) = [line for line in page.splitlines() if line.startswith("| above 0.33 |")]
+    low, _, top = row.split("|")[2].strip().replace(",", "").partition(" to ")
+    assert int(low) <= high <= int(top or int(low) + 9)

@@ -193,17 +193,18 @@ def _before_the_odds(result: Assessment) -> list[str]:
 
 def _in_its_place(worst: Assessment | str, summary: Summary, telling: Telling) -> Section:
     """Under chances the means, and the worst case, which follows from the classes."""
-    text, sure = [f"{told_not(telling)}."], telling.of_classes
+    text = [f"{told_not(telling)}."]
     shown = [means_by_route(summary.result, telling)]
     text += [f"{summary.untold[:1].upper()}{summary.untold[1:]}."] if summary.untold else []
     if isinstance(worst, str):
         text.append(worst)
-    else:
-        risk = worst.risk()
-        text.append(
-            f"In the worst case, in which everything is known for sure, the mean overall risk is "
-            f"{sure.mean_in_words(risk)}, {sure.all_but_a_few(risk)}."
-        )
+        return Section("Risk", text=text, shown=shown, folded=[told_how(telling)])
+    risk, sure = worst.risk(), replace(telling.of_classes, enclosed=worst._enclosed())
+    text.append(
+        f"In the worst case, in which everything is known for sure, the mean overall risk is "
+        f"{sure.mean_in_words(risk)}, {sure.all_but_a_few(risk)}."
+    )
+    if not sure.ladder(risk).is_kept_back:
         bands = _bands(worst, sure)
         figure = figures.risk_curves({"worst-case": risk}, (0.05, 0.09, 0.2, 0.33), sure)
         about = "Share of people above each overall risk when everything is known."
