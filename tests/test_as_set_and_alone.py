@@ -137,3 +137,29 @@ def test_a_plan_that_stands_on_an_estimate_ends_with_1(tmp_path, shell):
     assert "keeps the highest journalist at most 0.118, by the estimate alone." in said
     assert shell(*words, "--target", "journalist: highest <= 0.9")[0] == 0
     assert "by the estimate alone" not in (tmp_path / "p.md").read_text()
+
+
+@rb.cpd.cpd_function("drawn_anew")
+def drawn_anew(a, p):
+    return p * np.random.default_rng().random() * np.where(a == 1, 0.5, 0.25)
+
+
+def test_a_function_that_draws_is_refused(tmp_path):
+    """A page held one draw of it, and every answer was another."""
+    file = written(
+        tmp_path,
+        """\
+parameters: {p: {value: 0.3, range: [0, 1], source: s}}
+nodes:
+  a: {cpd: {kind: probability, p: $p}}
+  b: {cpd: {kind: function, name: drawn_anew}, source: s}
+questions: {risk: {target: b=yes}}
+""",
+    )
+    with pytest.raises(rb.errors.ModelError, match="something else each time"):
+        rb.ask(file)
+
+
+@pytest.mark.parametrize("answer", [True, np.True_])
+def test_a_truth_value_is_no_answer_of_a_lesson(answer):
+    assert "one number or one word" in str(rb.lesson.check(2, answer))

@@ -19,8 +19,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from weakref import WeakSet
 
 import numpy as np
 
@@ -31,6 +33,8 @@ from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
 _REGISTERED: dict[str, Callable[..., Any]] = {}
 _DECLARED: dict[str, Declared] = {}
+_STEADY: WeakSet[Callable[..., Any]] = WeakSet()
+"""Functions that were asked twice, and returned the same."""
 SCALAR_CALLS = 10_000  # cases of a function for one at a time from which its cost is told
 
 
@@ -186,19 +190,26 @@ class Function(CPD):
         arguments = [self._argument(scope, a) for a in self.arguments]
         shape = np.broadcast_shapes(*(np.shape(a) for a in arguments))
         try:
-            found = (
-                self._one_by_one(function, arguments)
-                if self.declared.scalar
-                else function(*arguments)
-            )
+            found = self._returned(function, arguments)
+            anew = found if function in _STEADY else self._returned(function, arguments)
         except Exception as problem:  # whatever a function of the user's may raise
             of_people = any(scope.is_of_people(name) for name in self.arguments)
             said = _failure(problem, self._how, of_people=of_people)
             raise self._error(scope, said) from (None if of_people else problem)
         result = self._numbers(scope, found)
+        if not np.array_equal(result, self._numbers(scope, anew), equal_nan=True):
+            said = "returns something else each time: what it returns is to depend on its arguments"
+            raise self._error(scope, f"{said} alone (no random draws)")
+        with suppress(TypeError):  # what no weak reference may be made to is asked twice each time
+            _STEADY.add(function)
         if self.declared.scalar:
             result = result.reshape(*shape, *result.shape[1:])
         return result, shape
+
+    def _returned(self, function: Callable[..., Any], arguments: list[Array]) -> Any:
+        if self.declared.scalar:
+            return self._one_by_one(function, arguments)
+        return function(*arguments)
 
     def _error(self, scope: Scope, said: str) -> ModelError:
         return ModelError(f"{scope.child.name}: function {self.name} {said}")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.lesson.answers import EXERCISES, Exercise
@@ -78,6 +80,8 @@ def _plain(answer: Any) -> float | str | None:
     """A number, a word in small letters, or nothing that can be an answer."""
     if isinstance(answer, str):
         return answer.strip().lower()
+    if isinstance(answer, bool | np.bool_):
+        return None
     convert: Callable[[Any], float] = float
     try:
         number = convert(answer)

@@ -357,7 +357,7 @@
     field.addEventListener("keydown", e => { if (e.key === "Enter") add(); });
     const asks = make("span", {class: "row"}, make("span", {text: words.guess}), field, make("button", {text: words.add, onclick: add}));
     const reveal = make("button", {text: words.reveal, onclick: () => {
-      add(); // what still stands in the field is a guess, too; one that is none is not dropped without a word
+      add(); // what stands in the field is a guess, too; one that is none is not dropped
       if (field.value.trim() !== "") {
         count.textContent += words.guess_open;
         (ask.firstElementChild ?? field).focus();
@@ -990,7 +990,7 @@
     }
     for (const pair of text.replace(/^#/, "").split("&").filter(Boolean)) {
       let name = pair, value = "";
-      try { [name, value] = [pair.split("=")[0], pair.split("=").slice(1).join("=")].map(decodeURIComponent); } catch { /* no escape of a link: said as it stands */ }
+      try { [name, value] = [pair.split("=")[0], pair.split("=").slice(1).join("=")].map(decodeURIComponent); } catch { /* said as it stands */ }
       if (!taken(state, name, value)) left.push(value ? `${name} = ${value}` : name);
     }
     if (allowed(state.set)) {
@@ -1071,12 +1071,12 @@
     parts.levelSaid = make("p", {class: "sentence secret"});
     $("people").hidden = false;
     $("people").append(make("h2", {id: "people-title", text: say("people", {people: about()})}),
-      make("p", {class: "help", text: say(ofTheHouse ? "people_of_table_own" : "people_of_table", {people: about(), known: listed(p.known.map(named))})}),
-      ...p.notes.map(text => make("p", {class: "help assumed", text: say("note", {text: ended(text)})})),
+      make("p", {class: "help", text: say(ofTheHouse ? "people_of_table_own" : "people_of_table", {people: about(), known: listed(p.known.map(named))}) + " " + p.looked_at}),
       make("p", {class: "help on-screen", text: say(ofTheHouse ? "people_help_own" : "people_help", {cells: p.cells.length, least: p.least, error: points(p.error)})}),
       parts.chart, make("div", {class: "row"}, make("label", {for: "level", text: words.threshold}), parts.level,
         ...[0.05, 0.09, 0.33].map(x => make("button", {text: String(x), onclick: () => setLevel(x)}))),
-      parts.levelSaid, parts.rule = make("p", {class: "note secret"}), make("p", {class: "note", text: p.rule}));
+      parts.levelSaid, parts.rule = make("p", {class: "note secret"}), make("p", {class: "note", text: p.rule}),
+      ...p.notes.map(text => make("p", {class: "note assumed", text: say("note", {text: ended(text)})})));
   }
 
   // An attribute, and the columns of the table that hold it where they are called otherwise.

@@ -107,7 +107,7 @@ def payload(
             {
                 "name": s.name,
                 "what": _what(own, s) + _held_in(people, s.name),
-                "value": s.value,
+                "value": _value(own, s),
                 "source": s.source,
                 "assumed": s.is_assumption,
                 **({"times": s.times} if isinstance(s, SourceLine) and s.times > 1 else {}),
@@ -145,6 +145,15 @@ def _what(attack: Attack, line: Entry | SourceLine) -> str:
         if line.name in room:
             return str(room[line.name].story)
     return ""
+
+
+def _value(attack: Attack, line: Entry | SourceLine) -> str:
+    """A number as it is written; of a chance with its range, wherever it stands."""
+    p = attack.parameters.get(line.name)
+    number = line.value.removesuffix(f" {PROBABILITY}")
+    if p is None or p.unit != PROBABILITY or number == line.value or p.range[0] == p.range[1]:
+        return line.value
+    return f"{number} ({p.range[0]:g} to {p.range[1]:g})"
 
 
 # -- questions -----------------------------------------------------------------------------------

@@ -89,6 +89,8 @@ class Behind:
     """The register of the report: what the scenario sets is in it, and the table's own tables."""
     known: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """What an attacker may know, and the columns of the table that this is."""
+    looked_at: tuple[str, ...] = ()
+    """Of which columns it is, and of which of the table it is not."""
     knows: Json = None
     """What a scenario file says of who knows what: which it extends, or columns and their chances;
     None where only a file of the house says it."""
@@ -137,6 +139,7 @@ class Behind:
             "error": self.error,
             "least": BASE,
             "known": [[label, [*columns]] for label, columns in self.known],
+            "looked_at": " ".join(self.looked_at),
             "notes": [*self.notes],
             "rule": _of_a_release(),
             "is_sure": self.is_sure,
@@ -172,7 +175,7 @@ def behind(result: Assessment, *, custodian: bool = False) -> Behind:
     tell, telling = _exactly if custodian else _told, Telling(custodian=custodian)
     found = tell(case, scenario.title or scenario.name, frontier, laws, grid)
     return replace(
-        found, story=" ".join((*story(result), *_looked_at(result))),
+        found, story=" ".join(story(result)), looked_at=tuple(_looked_at(result)),
         stands_on=register(result), knows=_knows(scenario),
         known=tuple((p.label, tuple(p.columns)) for p in result.groups.placed),
         notes=tuple(telling.notes(result.notes)), by_model=_by_model(result, telling),

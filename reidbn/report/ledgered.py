@@ -213,7 +213,7 @@ def _again(kind: str, apart: int, entry: Released, texts: Any) -> str:
     if apart:
         warnings.warn(
             f"the table is {counted(apart, 'person')} apart from one in the ledger (fewer than "
-            f"{BASE}): the report has the numbers that were printed of that one",
+            f"{BASE}): what is written has the numbers that were printed of that one",
             ReidbnWarning,
             stacklevel=4,
         )
