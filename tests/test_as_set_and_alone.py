@@ -37,6 +37,13 @@ def test_what_is_set_does_not_vary_unless_it_is_named(tmp_path):
     assert named.mean == pytest.approx(0.25)
 
 
+def test_where_all_is_set_it_is_said(tmp_path):
+    file = written(tmp_path, TWO)
+    with pytest.raises(rb.errors.UsageError, match="but what is held as set: p, q"):
+        rb.sobol(file, set={"p": 0.4, "q": 0.1})
+    assert [i.parameter for i in rb.sobol(file)] == ["p", "q"]
+
+
 def test_a_report_draws_what_is_not_set(tmp_path):
     """Its interval was of settings of which none was the one that was assessed."""
     people = rb.read_table(

@@ -524,7 +524,7 @@ def test_ranges_that_meet_where_there_is_no_table_are_refused_with_the_corner():
         ({"over": {"p_c": 3}}, r"p_c: give its range as \(low, high\)"),
         ({"over": {"p_c": (0.5, 0.5)}}, "p_c: 0.5 is one value and no range"),
         ({"priors": {"p_c": Prior("beta", a=-1, b=2)}}, "p_c: a beta prior needs a > 0 and b > 0"),
-        ({"over": "p_m", "priors": {"p_c": Prior()}}, "p_c has a prior but no range to vary over"),
+        ({"over": "p_m", "priors": {"p_c": Prior()}}, "p_c has a prior but over= does not name it"),
         ({"priors": {"p_q": Prior()}}, 'no parameter "p_q"'),
     ],
 )

@@ -295,10 +295,12 @@ class _Part:
             if isinstance(node.cpd, Function) and new & {*node.cpd.arguments}:
                 message = f"{node.name} is a Python function, whose arguments are names: use the "
                 self._refuse(("model",), message + "model without as: and with:")
-            for state in node.states if not isinstance(node.states, str) else ():
-                if state in new:
-                    message = f'"{state}" names a state of {node.name}, and something else as well'
-                    self._refuse(("model",), f"{message}: the two cannot be told apart")
+        lists = [n.states for n in self.attack.nodes.values() if not isinstance(n.states, str)]
+        for name in sorted(new & {state for states in lists for state in states}):
+            message = f'"{name}" names states of nodes there, and something else as well: the two'
+            self._refuse(
+                ("model",), f"{message} cannot be told apart; rename the other in the part"
+            )
         for name in sorted({*self.attack.groups} & self.taken):
             members = {*self.attack.groups[name].members}
             named = [n for node in self.attack.nodes.values() for n in node.parents if n in members]

@@ -350,6 +350,9 @@ class Sobol:
                 return index
         raise UsageError(f'no index for "{parameter}": it was not varied')
 
+    def __iter__(self) -> Iterator[Index]:
+        return iter(self.indices)
+
     @typed
     def interaction(self, *parameters: str) -> float:
         """The share of the variance that exactly this set of parameters makes together."""
@@ -419,7 +422,8 @@ def sobol(
     """Sobol's indices of every parameter under independent priors, without sampling.
 
     A parameter without a prior counts as uniform over its range, and the result says so.  What is
-    set is held, unless `over` names it.  For several subjects the answer is their mean.
+    set is held, unless `over` or a prior of `priors` names it.  For several subjects the answer is
+    their mean.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
@@ -508,7 +512,7 @@ def _of_points(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
     return Spread(
         names, mean.value, parts, is_exact=False, error=error, settings=answers.size,
         each=tuple(x / found for x in each) if told else (),
-        off=unseen / (sd.value or 1.0),
+        off=(unseen + ROUNDED * max(abs(mean.value), sd.value)) / (sd.value or 1.0),
     )  # fmt: skip
 
 

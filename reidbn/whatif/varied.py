@@ -21,6 +21,7 @@ def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
     """
     moved = {n: p for n, p in case.parameters.items() if n not in varied and case.matters(n)}
     set_ = [n for n, p in moved.items() if n in case.settings and p.range[0] < p.range[1]]
+    set_ += [n for n in case.settings if n in case.attack.numbers and case.matters(n)]
     names = [n for n, p in moved.items() if p.prior is not None and n not in case.settings]
     others = [n for n in _in_conditions(case, varied) if n not in names]
     return tuple(
@@ -62,7 +63,9 @@ def counts_held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]
 def varied_of(
     case: Asked, over: Over, priors: Mapping[str, Prior] | None = None
 ) -> dict[str, Parameter]:
-    """The parameters that vary: those that `over` names, or all that are not set."""
+    """The parameters that vary: those that `over` or a prior of the call's own names, or all that
+    are not set.
+    """
     named = spans(case, over)
     if over is None:
         named = {n: named[n] for n in named if n not in case.settings or n in (priors or {})}
@@ -79,11 +82,7 @@ def with_ranges(
     for name, ends in over.items():
         parameter = case.parameter(name)
         if name in case.attack.numbers:
-            behind = ", ".join(r[1:] for r in case.attack.derived.behind(name))
-            raise UsageError(
-                f"{name} is derived ({case.attack.numbers[name].formula}) and has no prior of its "
-                f"own; vary {behind}"
-            )
+            raise UsageError(_derived(case, name))
         prior = (priors or {}).get(name) or parameter.prior
         low, high = ends or (prior.ends if isinstance(prior, Belief) else parameter.range)
         whole = parameter.is_integer
@@ -95,8 +94,23 @@ def with_ranges(
             out[name] = replace(parameter, value=value, low=low, high=high, prior=prior)
     for name in priors or {}:
         case.parameter(name)
+        if name in case.attack.numbers:
+            raise UsageError(_derived(case, name))
         if name not in out:
-            raise UsageError(f"{name} has a prior but no range to vary over; name it in over=")
+            but = "no range to vary over" if name in over else "over= does not name it"
+            raise UsageError(f"{name} has a prior but {but}")
     if not out:
-        raise UsageError(f"{case.attack.name}: no parameter has a range to vary over")
+        held = [n for n, p in case.parameters.items()
+                if n in case.settings and p.range[0] < p.range[1]]  # fmt: skip
+        but = f" but what is held as set: {', '.join(held)}; over= varies it all the same"
+        said = f"{case.attack.name}: no parameter has a range to vary over{but if held else ''}"
+        raise UsageError(said, in_shell=said.replace("over=", "--over"))
     return out
+
+
+def _derived(case: Asked, name: str) -> str:
+    behind = ", ".join(r[1:] for r in case.attack.derived.behind(name))
+    return (
+        f"{name} is derived ({case.attack.numbers[name].formula}) and has no prior of its own; "
+        f"vary {behind}"
+    )
