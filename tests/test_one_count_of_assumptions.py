@@ -58,7 +58,10 @@ def test_a_page_of_people_counts_as_the_report_does_and_leaves_the_models_own_ch
     text = result.page(tmp_path / "p.html", custodian=True).read_text()
     held = json.loads(re.search(r'id="held">(.*?)</script>', text, re.DOTALL)[1])
     said = [(s["name"], s["value"], s["assumed"]) for s in held["stands_on"]]
-    assert said == [(e.name, e.value, e.is_assumption) for e in register(result)]
+    assert said == [
+        (e.name, e.value.replace(" probability", " (0 to 1)"), e.is_assumption)
+        for e in register(result)
+    ]
     assert sum(s["assumed"] for s in held["stands_on"]) == len(assumed(result))
     assert "one half" not in held["story"]
     assert "if they try, they know everything" in held["story"]

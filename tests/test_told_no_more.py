@@ -8,6 +8,7 @@ import pytest
 
 import reidbn as rb
 from reidbn.report import Telling, population_figures
+from reidbn.theory import interval
 
 
 def _parts(people, most=None):
@@ -120,3 +121,27 @@ def test_the_worst_case_of_a_page_under_chances_is_told_by_classes(tmp_path):
     (row,) = [line for line in page.splitlines() if line.startswith("| above 0.33 |")]
     low, _, top = row.split("|")[2].strip().replace(",", "").partition(" to ")
     assert int(low) <= high <= int(top or int(low) + 9)
+
+
+@pytest.mark.parametrize("model", ["pitman", "ewens", "pitman-bayes"])
+def test_of_a_table_of_people_alike_others_may_be_unique(model):
+    """(0, 0), where of 50 unique in 5,000 a sample of 200 holds none in one of eight."""
+    fit = rb.population.fit(sizes=[200], counts=[1], population=5_000, model=model)
+    low, high = fit.prediction_interval()
+    assert low == 0
+    assert (1 - 200 / 5_000) ** high >= 0.025 > (1 - 200 / 5_000) ** (high + 1)
+    assert "each of them" not in fit.explain()
+    whole = rb.population.fit(sizes=[200], counts=[1], population=200, model=model)
+    assert whole.prediction_interval() == (0, 0)
+
+
+def test_an_attack_acted_out_has_the_interval_of_its_attempts():
+    """Each person counted once: 60,000 attempts on twelve people said "up to .26" of none."""
+    cells = {f"c{j}": [(i * (j + 2) + j) % 3 for i in range(12)] for j in range(4)}
+    truth = rb.linkage_truth(rb.assess("linkage", rb.read_sparse(cells)), draws=5_000, seed=1)
+    table = truth.table()
+    for event, hits in truth.happened.items():
+        assert (table.low[event], table.high[event]) == interval(int(hits.sum()), 5_000)
+    for row in truth.reliability("identified").itertuples():
+        hits = round(row.happened * row.attempts)
+        assert (row.low, row.high) == interval(hits, row.attempts)

@@ -236,14 +236,20 @@ class PitmanFit(Uniqueness):
 
         `uniques` are the population's, `uniques_in_table` those among the table's unique rows.
 
-        `quantity` is one of these two, `level` the chance to hold it.
+        `quantity` is one of these two, `level` the chance to hold it.  Where everybody in the table
+        is alike the law knows of nobody else; up to as many unique people as a sample misses with
+        the chance of the upper end may be there, ln(tail) / ln(1 - n/N).
         """
         check_level(level)
         laws = {"uniques": "realised", "uniques_in_table": "realised_in_table"}
         if quantity not in laws:
             raise UsageError(f'no quantity "{quantity}"; {did_you_mean(quantity, laws)}')
         law: Realised = getattr(self, laws[quantity])
-        return law.quantile((1 - level) / 2), law.quantile((1 + level) / 2)
+        tail = (1 - level) / 2
+        low, high = law.quantile(tail), law.quantile(1 - tail)
+        if quantity == "uniques" and self.sample.table.classes == 1 and self.n < self.population:
+            high = max(high, int(np.log(tail) / np.log1p(-self.n / self.population)))
+        return low, high
 
     def _drawn(self, rng: np.random.Generator, draws: int, *, realised: bool) -> Floats:
         if realised:

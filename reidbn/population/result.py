@@ -356,7 +356,7 @@ class Uniqueness(Result, ABC):
                 f"be unique ({ends}), says {by}."
             )
         share = number_or_none(self, "p_unique")
-        if share is not None:
+        if share is not None and self.uniques:
             yield (
                 f"{self.uniques:,} of the {self.n:,} people of the table are unique in it; in the "
                 f"population each of them is with the chance {share:.2g} on average."

@@ -301,7 +301,8 @@ def neighbourhood(
     everybody's in turn where it is left out (or `individuals` drawn with `seed`).  `rule` is
     "posterior" (who is above 1/2 against all others and against nobody, a relative being in the
     table with the chance `in_release`) or "strict" (the only record on which everything told is
-    found again).  Sex and birth year rule people out.  Nobody is named twice.
+    found again).  Sex and birth year rule people out.  Nobody is named twice:
+    whose sex is not told may fit as father and mother, and is named as the first.
 
     >>> from reidbn.microdata.sparse import read_sparse
     >>> features = {"feature": ["a", "b"], "relation": ["self", "father"],

@@ -72,7 +72,8 @@ def linkage(
     `success` is the rule: "best" (no other record fits as many facts), "threshold" (the same where
     all facts are right), "lineup" (at most `lineup` records fit as many), "guess" (a guess among
     all that fit as many is right), "separated" (no other fits more than a `share` of the facts),
-    "eccentricity" (the best score stands out by `phi` standard deviations [NS08]).
+    "eccentricity" (the best score stands out by `phi` standard deviations, where a fact counts
+    1/ln(records that hold a value there) [NS08]).
 
     Exact within `node_budget` steps a person (see `.exact`), else drawn `draws` times with `seed`,
     with 95 % intervals.  `individuals`: so many people drawn at random, or these rows.

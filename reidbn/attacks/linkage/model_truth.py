@@ -25,14 +25,13 @@ from reidbn.attacks.linkage.columns import (
 from reidbn.attacks.linkage.truth import fits_of, fits_value
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assessment import OVERALL, Assessment
-from reidbn.attacks.routes.truth import reliability
+from reidbn.attacks.routes.truth import happened_interval, reliability
 from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.sampling import forward
 from reidbn.limits import MOST_CHECKED
 from reidbn.progress import progress
-from reidbn.theory.agreement import clustered_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +59,8 @@ class LinkageTruth:
         """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval."""
         if event not in self.happened:
             raise UsageError(f'no event "{event}"; {did_you_mean(event, self.happened)}')
-        return reliability(self.predicted(event), self.happened[event], self.who, bins)
+        predicted, happened = self.predicted(event), self.happened[event]
+        return reliability(predicted, happened, self.who, bins, anew=event in EVENTS)
 
     def predicted(self, event: str) -> NDArray[np.float64]:
         """What was said of the person of each attempt."""
@@ -69,16 +69,16 @@ class LinkageTruth:
     def table(self) -> pd.DataFrame:
         """One row per event: predicted, happened with its 95 % interval, and what is predicted.
 
-        The interval is that of people in clusters.  Wrong facts that are somebody else's values are
-        not in the model: what happened, with its interval, is the value then.
+        Each attempt draws its facts anew, so that the interval is that of so many attempts; of
+        relatives, who are found or not from one record, that of people in clusters.  Wrong facts
+        that are somebody else's values are not in the model: what happened, with its interval, is
+        the value then.
         """
         import pandas as pd
 
-        _, person = np.unique(self.who, return_inverse=True)
-        each = np.bincount(person)
         rows = {}
         for event, happened in self.happened.items():
-            low, high = clustered_interval(np.bincount(person, happened), each)
+            low, high = happened_interval(happened, self.who, anew=event in EVENTS)
             rows[event] = {
                 "predicted": float(self.predicted(event).mean()),
                 "happened": float(happened.mean()), "low": low, "high": high,

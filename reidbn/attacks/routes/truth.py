@@ -221,18 +221,24 @@ class TruthCheck:
 
 
 def reliability(
-    predicted: Array, happened: NDArray[np.bool_], who: NDArray[Any], bins: int = 10
+    predicted: Array,
+    happened: NDArray[np.bool_],
+    who: NDArray[Any],
+    bins: int = 10,
+    *,
+    anew: bool = False,
 ) -> pd.DataFrame:
     """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval.
 
-    Attempts on one person are not independent: the interval is that of people in clusters.  A bin
-    of fewer than 200 attempts says too little, and is left out.
+    The interval is that of people in clusters, for what one population decides of a person is the
+    same in all attempts on them; where each attempt is drawn `anew`, given the person, it is that
+    of so many attempts.  A bin of fewer than 200 says too little, and is left out.
     """
     import pandas as pd
 
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, bins + 1)[1:-1]))
     place = np.searchsorted(edges, predicted, side="right")
-    rows = [_bin(predicted, happened, who, place == j) for j in np.unique(place)]
+    rows = [_bin(predicted, happened, who, place == j, anew=anew) for j in np.unique(place)]
     return pd.DataFrame([r for r in rows if r["attempts"] >= FEWEST])
 
 
@@ -241,19 +247,33 @@ def _bin(
     happened: NDArray[np.bool_],
     who: NDArray[Any],
     inside: NDArray[np.bool_],
+    *,
+    anew: bool,
 ) -> dict[str, float]:
     hits, attempts = int(happened[inside].sum()), int(inside.sum())
-    _, person = np.unique(who[inside], return_inverse=True)
-    each = np.bincount(person)
-    low, high = clustered_interval(np.bincount(person, happened[inside]), each)
+    low, high = happened_interval(happened[inside], who[inside], anew=anew)
     return {
         "predicted": float(predicted[inside].mean()),
         "happened": hits / attempts,
         "low": low,
         "high": high,
         "attempts": attempts,
-        "people": each.size,
+        "people": len(np.unique(who[inside])),
     }
+
+
+def happened_interval(
+    happened: NDArray[np.bool_], who: NDArray[Any], *, anew: bool
+) -> tuple[float, float]:
+    """The 95 % interval of a share of attempts, drawn anew each or alike for each person.
+
+    Of attempts that are drawn anew the mean of the people's own chances is in it: with chances that
+    differ the number of hits varies less than with one for all.
+    """
+    if anew:
+        return interval(int(happened.sum()), len(happened))
+    _, person = np.unique(who, return_inverse=True)
+    return clustered_interval(np.bincount(person, happened), np.bincount(person))
 
 
 @renamed(attempts="draws")
