@@ -145,3 +145,14 @@ def test_an_attack_acted_out_has_the_interval_of_its_attempts():
     for row in truth.reliability("identified").itertuples():
         hits = round(row.happened * row.attempts)
         assert (row.low, row.high) == interval(hits, row.attempts)
+
+
+def test_of_an_empty_column_no_kind_is_asked():
+    """Nobody's onset is told: the column was taken for a category and refused."""
+    told = {"feature": ["a", "b", "c"], "relation": ["self", "father", "self"],
+            "disease": ["asthma"] * 3, "field": ["has", "has", "onset"]}  # fmt: skip
+    cells = {"a": ["yes", "no", "yes"], "b": [None, "yes", "yes"], "c": [None] * 3}
+    assert len(rb.read_kin(rb.read_sparse(cells, features=told))) == 3
+    cells["c"] = ["mild", "bad", None]
+    with pytest.raises(rb.errors.DataError, match="onset is of the kind number"):
+        rb.read_kin(rb.read_sparse(cells, features=told))

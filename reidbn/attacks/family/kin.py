@@ -375,7 +375,7 @@ def _map(sparse: Sparse) -> dict[tuple[str, str, str], int]:
                 f'features "{sparse.schema[found[key]].name}" and "{one.name}" tell the same '
                 f"({', '.join(part for part in key if part)}); keep one"
             )
-        _refuse_kind(one, what, relation)
+        _refuse_kind(one, what, relation, is_empty=not sparse.records[j])
         found[key] = j
     return found
 
@@ -399,9 +399,10 @@ def _of_nobodys_own(tells: Mapping[str, Any], diseases: Sequence[str]) -> Iterat
             yield f"{disease} is told of relatives alone; if {near[0]} was meant, write it alike"
 
 
-def _refuse_kind(one: Any, what: str, relation: str) -> None:
+def _refuse_kind(one: Any, what: str, relation: str, *, is_empty: bool) -> None:
+    """Raise where a field is of another kind; of an empty column none is seen."""
     wanted = {HAS: (YES_NO,), ONSET: (NUMBER,), SINCE: (YEAR, NUMBER), BORN: (YEAR, NUMBER)}
-    if what in wanted and one.kind not in wanted[what]:
+    if what in wanted and one.kind not in wanted[what] and not is_empty:
         raise DataError(
             f'feature "{one.name}": {what} is of the kind {wanted[what][0]}, not {one.kind}; '
             "say so in the feature table, or give the field another word"
