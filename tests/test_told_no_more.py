@@ -156,3 +156,14 @@ def test_of_an_empty_column_no_kind_is_asked():
     cells["c"] = ["mild", "bad", None]
     with pytest.raises(rb.errors.DataError, match="onset is of the kind number"):
         rb.read_kin(rb.read_sparse(cells, features=told))
+
+
+def test_a_question_names_a_chance_of_each_persons_own():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(60, seed=1), quasi_identifiers=["age", "sex"]
+    )
+    known = {"age": np.linspace(0, 1, 60), "sex": 0.5}
+    said = rb.assess("adversary-routes", people, known=known, population=5_000).question
+    assert "age by a chance of each person's own, sex 0.5" in said
+    with pytest.raises(rb.errors.DataError, match="rb.microdata.knowledge"):
+        rb.leak.risks(people, leaked=10, known="voter-registration")

@@ -336,7 +336,8 @@ def look_up(
             said = f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
             raise DataError(
                 f"{said}name the column that holds it with "
-                f'columns={{"{column}": "your_column"}}; one that is not released is read with '
+                f'columns={{"{column}": "your_column"}} (where none is taken: known=rb.microdata.'
+                f"knowledge(people, NAME, columns=...)); one that is not released is read with "
                 f'sensitive=["your_column"], and no rule counts it{_own_list(lookup)}',
                 in_shell=f"{said}name the column that holds it with --column "
                 f"{column}=YOUR_COLUMN; one that is not released is read with --sensitive "

@@ -111,8 +111,10 @@ class Inputs:
         if unknown:
             own += f", {', '.join(sorted(unknown))} known to nobody"
         if known.is_said and known.knows is not None:
-            chances = [(item.name, item.constant) for item in known.knows.known]
-            own += "".join(f", {name} {c:.4g}" for name, c in chances if c is not None)
+            for item in known.knows.known:
+                c = item.constant
+                chance = "by a chance of each person's own" if c is None else f"{c:.4g}"
+                own += f", {item.name} {chance}"
         on = f" on {', '.join(columns)}" if columns else ""
         return f"{self.attack.name} under {told_name(known)}: {event}{on}{own}"
 
