@@ -128,7 +128,7 @@ class CrossCheck:
             told = round(self.decided * len(self.cells))
             rare = len(self.cells) - told
             found += (
-                f", with {self._share} % decided: nothing disagrees, and {rare} of "
+                f", with {int(100 * self.decided + 1e-9)} % decided: nothing disagrees, and {rare} of "
                 f"{counted(len(self.cells), 'cell')} {agree(rare, 'is', 'are')} too rare to tell"
             )
         if self.compared is not None and self._is_blunt:
@@ -165,11 +165,6 @@ class CrossCheck:
             raise CrosscheckFailed(str(self))
         return self
 
-    @property
-    def _share(self) -> int:
-        """Decided, in whole per cents; 100 where all are."""
-        return int(100 * self.decided + 1e-9)
-
     def __str__(self) -> str:
         count = {v: list(self.verdicts.values()).count(v) for v in (AGREES, DISAGREES, TOO_RARE)}
         agreed = count[AGREES]
@@ -179,7 +174,7 @@ class CrossCheck:
             f"{counted(agreed, 'cell')} {agree(agreed, 'agrees', 'agree')}, "
             f"{agree(count[DISAGREES], '1 disagrees', f'{count[DISAGREES]} disagree')}, "
             f"{count[TOO_RARE]} too rare to tell "
-            f"({self._share}% decided; false alarm in {self.level:g} of runs)",
+            f"({int(100 * self.decided + 1e-9)}% decided; false alarm in {self.level:g} of runs)",
         ]
         errors = [c.would_catch for c in self.cells if self.verdicts[c.what] == AGREES]
         if errors:
