@@ -126,9 +126,9 @@ class CrossCheck:
         found = self.word
         if self.decided < 1:
             told = round(self.decided * len(self.cells))
-            rare = len(self.cells) - told
+            rare, share = len(self.cells) - told, int(100 * self.decided + 1e-9)
             found += (
-                f", with {int(100 * self.decided + 1e-9)} % decided: nothing disagrees, and {rare} of "
+                f", with {share} % decided: nothing disagrees, and {rare} of "
                 f"{counted(len(self.cells), 'cell')} {agree(rare, 'is', 'are')} too rare to tell"
             )
         if self.compared is not None and self._is_blunt:
