@@ -165,5 +165,5 @@ def test_a_question_names_a_chance_of_each_persons_own():
     known = {"age": np.linspace(0, 1, 60), "sex": 0.5}
     said = rb.assess("adversary-routes", people, known=known, population=5_000).question
     assert "age by a chance of each person's own, sex 0.5" in said
-    with pytest.raises(rb.errors.DataError, match="rb.microdata.knowledge"):
+    with pytest.raises(rb.errors.DataError, match=r"rb\.microdata\.knowledge"):
         rb.leak.risks(people, leaked=10, known="voter-registration")
