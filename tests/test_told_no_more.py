@@ -9,15 +9,7 @@ import pytest
 import reidbn as rb
 from reidbn.report import Telling, population_figures
 from reidbn.theory import interval
-
-
-def _parts(people, most=None):
-    """All ways in which people stand in classes."""
-    if people == 0:
-        yield ()
-    for k in range(min(people, most or people), 0, -1):
-        for rest in _parts(people - k, k):
-            yield (k, *rest)
+from tests.outward_attacker import partitions
 
 
 def _table(sizes):
@@ -40,7 +32,7 @@ def _pages(asked, tables, folder):
 @pytest.mark.parametrize(("leaked", "chance"), [(4, 0.5), (7, 0.9)])
 def test_a_leak_under_chances_tells_no_counts_of_risks(tmp_path, leaked, chance):
     """Of 10 to 19 people it said "under 10" of two or three, by the levels of a mixture."""
-    tables = [sizes for n in (10, 11, 12) for sizes in _parts(n)]
+    tables = [sizes for n in (10, 11, 12) for sizes in partitions(n)]
     pages = _pages(
         lambda p: rb.leak.assess(p, leaked=leaked, known={"a": chance}), tables, tmp_path
     )
@@ -63,7 +55,7 @@ def test_a_leak_under_chances_tells_no_counts_of_risks(tmp_path, leaked, chance)
 @pytest.mark.parametrize("model", ["pitman", "ewens", "structured"])
 def test_an_estimate_does_not_say_who_of_nearly_all_is_not_unique(tmp_path, model):
     """A whole number beside a decimal one said that nobody was; others said 4 of "under 10"."""
-    tables = [s for n in (10, 11, 12, 13) for s in _parts(n) if s.count(1) >= 10]
+    tables = [s for n in (10, 11, 12, 13) for s in partitions(n) if s.count(1) >= 10]
     pages = _pages(lambda p: rb.population.fit(p, population=1_000, model=model), tables, tmp_path)
     assert len(pages) == 1
     for sizes in ((1,) * 60, (2, 2) + (1,) * 58, (5,) + (1,) * 57):

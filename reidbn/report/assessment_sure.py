@@ -17,7 +17,7 @@ from reidbn.report.words import one_in
 from reidbn.whatif.boxes import TooWide
 from reidbn.whatif.scattered import ScatteredPoints, asked_at
 from reidbn.whatif.uncertainty import Uncertainty, uncertainty
-from reidbn.whatif.varied import varied_of
+from reidbn.whatif.varied import as_set, varied_of
 from reidbn.written import counted, tiny
 
 SAMPLES = 20_000
@@ -57,8 +57,7 @@ def _priors(result: Assessment, telling: Telling) -> list[Shown]:
         told, rows = _told_draws(result, found, telling), []
     rows += [[f"{100 * q:g} % of draws below", said] for q, said in told.items()]
     caption = "What the parameters leave open"
-    if held := [n for n, p in result.attack.parameters.items()
-                if n in result.inputs.set and p.range[0] < p.range[1]]:  # fmt: skip
+    if held := as_set(result.attack.parameters, result.inputs.set):
         caption += f" (as set: {', '.join(held)})"
     return [Shown(caption, ("figure", "mean overall risk"), rows)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from reidbn.attack.evidence import Belief
@@ -14,21 +14,26 @@ from reidbn.whatif.priors import cut_to
 from reidbn.whatif.sensitivity import Over, spans
 
 
+def as_set(parameters: Mapping[str, Parameter], settings: Collection[str]) -> list[str]:
+    """The parameters that have a range, and are held at what they are set to."""
+    return [n for n, p in parameters.items() if n in settings and p.range[0] < p.range[1]]
+
+
 def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
     """A word on priors that `over` does not name, and so holds at one value, and on what is set.
 
     And on what is held in a condition with what is varied, which it may break where it is not.
     """
     moved = {n: p for n, p in case.parameters.items() if n not in varied and case.matters(n)}
-    set_ = [n for n, p in moved.items() if n in case.settings and p.range[0] < p.range[1]]
-    set_ += [n for n in case.settings if n in case.attack.numbers and case.matters(n)]
+    still = as_set(moved, case.settings)
+    still += [n for n in case.settings if n in case.attack.numbers and case.matters(n)]
     names = [n for n, p in moved.items() if p.prior is not None and n not in case.settings]
     others = [n for n in _in_conditions(case, varied) if n not in names]
     return tuple(
         f"held at {'its value' if len(some) == 1 else 'their values'}, {why}: {', '.join(some)}"
         for some, why in ((names, "though the model has a prior"),
                           (others, "in a condition with what is varied"),
-                          (set_, "as set"))
+                          (still, "as set"))
         if some
     )  # fmt: skip
 
@@ -100,10 +105,9 @@ def with_ranges(
             but = "no range to vary over" if name in over else "over= does not name it"
             raise UsageError(f"{name} has a prior but {but}")
     if not out:
-        held = [n for n, p in case.parameters.items()
-                if n in case.settings and p.range[0] < p.range[1]]  # fmt: skip
-        but = f" but what is held as set: {', '.join(held)}; over= varies it all the same"
-        said = f"{case.attack.name}: no parameter has a range to vary over{but if held else ''}"
+        still = as_set(case.parameters, case.settings)
+        but = f" but what is held as set: {', '.join(still)}; over= varies it all the same"
+        said = f"{case.attack.name}: no parameter has a range to vary over{but if still else ''}"
         raise UsageError(said, in_shell=said.replace("over=", "--over"))
     return out
 
