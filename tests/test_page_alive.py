@@ -59,7 +59,7 @@ def use(model, body, folder, width=DESK, **start):
 def test_a_page_is_one_sealed_file(tmp_path):
     path = rb.load("breakfast").page(tmp_path / "b.html")
     text = path.read_text()
-    assert path.stat().st_size < 166_000
+    assert path.stat().st_size < 167_000
     assert set(re.findall(r"https?://[^\s\"'`)]+", text)) == {"http://www.w3.org/2000/svg"}
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1]
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")

@@ -102,31 +102,35 @@ class Rows(CPD):
         """Row by row, first fit: the row of every parent configuration, then its cells."""
         tables = [self._row_table(row, scope) for row in self.rows]
         if len(tables) == 1:
-            return tables[0]
+            return np.moveaxis(tables[0], 0, -1)
         chosen = self._first_fit(scope)
         if (chosen < 0).any():  # states that came with another value of a structural parameter
             raise ModelError(
                 f"{scope.child.name}: no row holds for some states of its parents; "
                 f"add a last row without when"
             )
-        shape = np.broadcast_shapes(chosen.shape, *(t.shape[:-1] for t in tables))
-        k = len(scope.child.states)
-        out = np.empty((*shape, k))
-        for i, table in enumerate(tables):
-            np.copyto(out, table, where=(chosen == i)[..., None])
-        return out
+        shape = np.broadcast_shapes(chosen.shape, *(t.shape[1:] for t in tables))
+        out = np.empty((len(scope.child.states), *shape))
+        for i, table in reversed(list(enumerate(tables))):
+            here = (
+                chosen == i if i < len(tables) - 1 else True
+            )  # where no other holds, the last does
+            for k, cell in enumerate(table):
+                np.copyto(out[k, ...], cell, where=here)
+        return np.moveaxis(out, 0, -1)
 
     @staticmethod
     def _row_table(row: Row, scope: Scope) -> Array:
+        """The cells of a row, the states first: the engines read them one state at a time."""
         cells = row.cells(scope.child.states)
         known = [None if cell == REST else scope.value(cell) for cell in cells]
         shape = np.broadcast_shapes(*(v.shape for v in known if v is not None))
-        out = np.zeros((*shape, len(cells)))
-        for i, value in enumerate(known):
+        out = np.zeros((len(cells), *shape))
+        for k, value in enumerate(known):
             if value is not None:
-                out[..., i] = value
+                out[k, ...] = value
         if REST in cells:
-            out[..., cells.index(REST)] = what_is_left(scope, out.sum(axis=-1), cells)
+            out[cells.index(REST)] = what_is_left(scope, out.sum(axis=0), cells)
         return out
 
     def _first_fit(self, scope: Scope) -> NDArray[np.intp]:

@@ -413,7 +413,7 @@
   function stateButton(node, state, label, act = () => click(node, state)) {
     const bar = make("i", {class: state === "no" ? "no" : null}), ghost = make("b"), p = make("span", {class: "p"});
     const button = make("button", {class: "state", type: "button", "aria-pressed": "false", onclick: act},
-      make("span", {text: label, title: label}), make("span", {class: "bar"}, bar, ghost), p);
+      make("span", {class: "name", text: label, title: label}), make("span", {class: "bar"}, bar, ghost), p);
     bar.classList.add("secret"); ghost.classList.add("secret"); p.classList.add("secret");
     return {node, state, label, bar, ghost, p, button};
   }
@@ -639,7 +639,7 @@
 
   function buildSliders() {
     const box = $("sliders");
-    box.append(make("h2", {id: "sliders-title", text: words.sliders}), make("p", {class: "help", text: words.sliders_help}));
+    box.append(make("h2", {id: "sliders-title", text: words.sliders}), make("p", {class: "help", text: [words.sliders_help, ...(held.decisions.length ? [words.marks_help] : [])].join(" ")}));
     parts.stuck = make("p", {class: "stuck", role: "status"});
     parts.stuck.hidden = true;
     const all = make("div", {class: "all"});
@@ -674,6 +674,8 @@
       all.append(made);
       shownSliders.set(p.name, own);
     }
+    const still = held.parameters.filter(p => p.frozen === "").map(p => p.name);
+    if (still.length) box.append(make("p", {class: "tells", text: say("no_range", {names: listed(still)})}));
   }
 
   function stepped(event, p) {
